@@ -1,0 +1,296 @@
+"""FeatureSelector: a score per column becomes exactly k distinct columns, with must-keep and never lists."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+from warnings import warn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tamis.columns import ColumnStatistics, summarise_columns
+
+MIN_ROWS = 3
+
+
+class ConstantColumnsWarning(UserWarning):
+    """Some columns hold one value only and cannot be selected."""
+
+
+class Selection(NamedTuple):
+    """What a method finds: a score per column (larger = better) and, if it chose itself, its picks in order."""
+
+    scores: NDArray[np.float64]
+    chosen: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method is asked for, after the input and the parameters have been checked.
+
+    Attributes
+    ----------
+    k : int
+        Number of columns to select, the kept ones included.
+    must_keep : ndarray of int
+        Columns that are selected whatever their score, in the user's order.
+    candidates : ndarray of int
+        Columns among which the other ``k - len(must_keep)`` are chosen: not constant, not kept, not banned.
+    statistics : ColumnStatistics
+        Mean, spread and constancy of every column.
+    """
+
+    k: int
+    must_keep: NDArray[np.intp]
+    candidates: NDArray[np.intp]
+    statistics: ColumnStatistics
+
+
+class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
+    """Base of all selectors; a method implements :meth:`_select` and inherits the rest.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many columns to select; None selects half of them.
+    must_keep : sequence of int or str, default=()
+        Columns, by position or name, that are always selected.
+    never : sequence of int or str, default=()
+        Columns, by position or name, that are never selected. They still count as data to be explained.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool
+        Mask of the selected columns.
+    selected_ : ndarray of int
+        The selected columns, best first.
+    ranking_ : ndarray of int
+        Rank of every column, a permutation; 1 is best and the selected columns have the ranks 1 to k.
+    scores_ : ndarray of float
+        Score of every column; larger is better, ``-inf`` for columns that cannot be scored.
+    n_features_in_ : int
+        Number of columns seen by ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had string names.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "must_keep": ["array-like", None],
+        "never": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        must_keep: Sequence[int | str] = (),
+        never: Sequence[int | str] = (),
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.must_keep = must_keep
+        self.never = never
+
+    @abstractmethod
+    def _select(self, X: Any, task: Task) -> Selection:
+        """Score the columns of a checked table (dense array of numbers or CSR matrix), without changing it."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+        """Choose the columns of X.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Numbers only, at least three rows. It is not changed.
+        y : None
+            Ignored; selection is unsupervised.
+
+        Returns
+        -------
+        self
+        """
+        X = self._check_table(X)
+        statistics = summarise_columns(X)
+        self._check_finite(statistics.non_finite)
+        task = self._plan(statistics)
+        self._rank(self._select(X, task), task)
+        return self
+
+    def _rank(self, selection: Selection, task: Task) -> None:
+        scores = np.where(np.isnan(selection.scores), -np.inf, selection.scores)
+        by_score = np.argsort(-scores, kind="stable")
+        candidates = by_score[np.isin(by_score, task.candidates)]
+        # dict.fromkeys keeps the first mention of each column: kept, chosen, other candidates, the rest.
+        order = np.fromiter(
+            dict.fromkeys([*task.must_keep, *selection.chosen, *candidates, *range(len(scores))]),
+            dtype=np.intp,
+        )
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.selected_ = order[: task.k]
+        self.support_ = self.ranking_ <= task.k
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_table(self, X: Any) -> Any:
+        self._check_names(getattr(X, "columns", ()))
+        try:
+            checked = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        except (ValueError, TypeError) as error:
+            text = _text_columns(X)
+            if not text:
+                raise
+            raise type(error)(
+                f"{_listed(text)} of X cannot be read as numbers ({error}). "
+                "Drop these columns or encode them as numbers first."
+            ) from error
+        if checked.shape[0] < MIN_ROWS:
+            raise ValueError(
+                f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
+                f"{checked.shape[0]} sample(s). Pass more rows, or transpose X if its samples are in columns."
+            )
+        return checked
+
+    def _check_names(self, names: Iterable[Any]) -> None:
+        repeated = [name for name, times in Counter(names).items() if times > 1]
+        if repeated:
+            raise ValueError(
+                f"Column names of X must differ, but {_listed(repeated)} occur more than once. "
+                "Rename them, or pass X as an array to go by position."
+            )
+
+    def _check_finite(self, non_finite: NDArray[np.intp]) -> None:
+        columns = np.flatnonzero(non_finite)
+        if columns.size:
+            raise ValueError(
+                f"X holds NaN or inf: {non_finite.sum()} value(s) in {columns.size} column(s): "
+                f"{self._named(columns)}. Fill the gaps (for example with sklearn.impute.SimpleImputer) "
+                "or drop these columns."
+            )
+
+    def _plan(self, statistics: ColumnStatistics) -> Task:
+        if statistics.constant.all():
+            raise ValueError(
+                f"Each of the {self.n_features_in_} column(s) of X holds one value only, so nothing tells the samples "
+                "apart. Check how X was read."
+            )
+        must_keep, never = self._positions("must_keep"), self._positions("never")
+        both = np.intersect1d(must_keep, never)
+        if both.size:
+            raise ValueError(
+                f"must_keep and never both hold {self._named(both)}. Remove them from one of the lists."
+            )
+        self._warn_of_constants(np.setdiff1d(np.flatnonzero(statistics.constant), [*must_keep, *never]))
+        free = ~statistics.constant
+        free[never] = free[must_keep] = False
+        candidates = np.flatnonzero(free)
+        return Task(self._count(must_keep, never, candidates), must_keep, candidates, statistics)
+
+    def _count(self, must_keep: NDArray, never: NDArray, candidates: NDArray) -> int:
+        usable, k = len(must_keep) + len(candidates), self.n_features_to_select
+        if usable == 0:
+            raise ValueError(
+                f"never lists all {len(never)} usable column(s) of X. Leave at least one to select."
+            )
+        if k is None:
+            return max(min(max(1, self.n_features_in_ // 2), usable), len(must_keep))
+        if k > usable:
+            raise ValueError(
+                f"n_features_to_select={k}, but only {usable} of the {self.n_features_in_} column(s) can be selected "
+                f"({len(never)} in never; columns with one value are left out). Ask for at most {usable}."
+            )
+        if len(must_keep) > k:
+            raise ValueError(
+                f"must_keep holds {len(must_keep)} column(s), more than n_features_to_select={k}. "
+                "Shorten the list or select more columns."
+            )
+        return int(k)
+
+    def _warn_of_constants(self, constant: NDArray[np.intp]) -> None:
+        if constant.size:
+            warn(
+                f"{constant.size} column(s) hold one value only and are never selected: {self._named(constant)}. "
+                "Name them in must_keep to select them all the same.",
+                ConstantColumnsWarning,
+                stacklevel=5,
+            )
+
+    def _positions(self, parameter: str) -> NDArray[np.intp]:
+        """Turn the names and positions in a parameter into distinct positions, in the user's order."""
+        asked = getattr(self, parameter)
+        entries = dict.fromkeys(() if asked is None else list(asked))
+        return np.array([self._position(entry, parameter) for entry in entries], dtype=np.intp)
+
+    def _position(self, entry: Any, parameter: str) -> int:
+        if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
+            if 0 <= entry < self.n_features_in_:
+                return int(entry)
+            raise ValueError(
+                f"{parameter} holds the position {entry}, but X has the columns 0 to {self.n_features_in_ - 1}."
+            )
+        if not isinstance(entry, str):
+            raise TypeError(
+                f"{parameter} takes column names or positions (int); got {entry!r} ({type(entry).__name__})."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError(
+                f"{parameter} names {entry!r}, but X has no column names. Pass a DataFrame or positions."
+            )
+        found = np.flatnonzero(names == entry)
+        if not found.size:
+            raise ValueError(
+                f"{parameter} names {entry!r}, which is not a column of X.{_nearest(entry, names)}"
+            )
+        return int(found[0])
+
+    def _named(self, columns: Iterable[int]) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return _listed([column if names is None else names[column] for column in columns])
+
+
+def _nearest(entry: str, names: Iterable[str]) -> str:
+    close = get_close_matches(entry, list(names), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _listed(columns: Sequence[Any], limit: int = 5) -> str:
+    """Write ``column 3, column 'age', ... and 7 more``."""
+    shown = ", ".join(
+        f"column {column.item() if hasattr(column, 'item') else column!r}" for column in columns[:limit]
+    )
+    return shown + (f" and {len(columns) - limit} more" if len(columns) > limit else "")
+
+
+def _text_columns(X: Any) -> list[Any]:
+    """Names or positions of the columns that do not convert to float."""
+    if getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or not hasattr(X, "__array__"):
+        return []
+    names = list(getattr(X, "columns", range(X.shape[1])))
+    cells = np.asarray(X, dtype=object)
+    return [name for name, column in zip(names, cells.T, strict=True) if not _is_numeric(column)]
+
+
+def _is_numeric(column: NDArray) -> bool:
+    try:
+        column.astype(np.float64)
+    except (ValueError, TypeError):
+        return False
+    return True

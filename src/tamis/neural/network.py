@@ -1,0 +1,86 @@
+"""A concrete layer and a decoder, and the two ways in which they look at a batch."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from tamis.neural.concrete import ConcreteLayer
+from tamis.neural.decoder import Decoder
+from tamis.neural.objective import Objective, View
+
+
+class SelectorNetwork(nn.Module):
+    """k concrete units in front of a decoder, for several restarts at once.
+
+    Parameters
+    ----------
+    layer : ConcreteLayer
+        The selecting layer.
+    hidden_units : sequence of int
+        Widths of the decoder's hidden layers.
+    generator : torch.Generator
+        Source of the decoder's initial weights.
+    """
+
+    def __init__(
+        self, layer: ConcreteLayer, hidden_units: Sequence[int], generator: torch.Generator | None = None
+    ):
+        super().__init__()
+        n_restarts, free_units, _ = layer.logits.shape
+        self.layer = layer
+        self.decoder = Decoder(
+            n_restarts, (free_units + len(layer.kept), *hidden_units, layer.n_features), generator
+        )
+
+    def soft_view(
+        self,
+        x: Tensor,
+        objective: Objective,
+        temperature: float,
+        progress: float,
+        generator: torch.Generator | None = None,
+    ) -> View:
+        """See the batch through one noisy sample of the concrete layer."""
+        weights = self.layer.sample(temperature, generator)
+        return View(
+            x,
+            self.layer.codes(x, weights),
+            self.decoder,
+            objective.recipe,
+            gates=self.layer.gates(weights),
+            probabilities=self.layer.probabilities(temperature) if objective.needs_probabilities else None,
+            progress=progress,
+        )
+
+    def hard_view(self, x: Tensor, objective: Objective, columns: Tensor) -> View:
+        """See the batch through fixed columns, (restarts, k), one for each unit."""
+        return View(x, hard_codes(x, columns), self.decoder, objective.recipe)
+
+
+def hard_codes(x: Tensor, columns: Tensor) -> Tensor:
+    """Pick columns (restarts, k) of a batch: (restarts, rows, k)."""
+    return x[:, columns].movedim(1, 0)
+
+
+def distinct_columns(layer: ConcreteLayer) -> tuple[Tensor, Tensor]:
+    """Give each unit its own column: the picks (restarts, k), kept ones first, and the number of collisions.
+
+    Units choose in the order of their peak probability, ties by position; a unit whose favourite is taken gets its
+    most probable free column.
+    """
+    probabilities = layer.probabilities().detach().cpu()
+    picks = torch.stack([_choose_in_turn(unit_by_column) for unit_by_column in probabilities])
+    collisions = (picks != probabilities.argmax(dim=-1)).sum(dim=-1)
+    if layer.candidates is not None:
+        picks = layer.candidates.cpu()[picks]
+    return torch.cat([layer.kept.expand(len(picks), -1), picks], dim=-1), collisions
+
+
+def _choose_in_turn(probabilities: Tensor) -> Tensor:
+    wanted = probabilities.clone()
+    picks = torch.zeros(len(wanted), dtype=torch.long)
+    for unit in wanted.amax(dim=-1).argsort(descending=True, stable=True).tolist():
+        picks[unit] = wanted[unit].argmax()
+        wanted[:, picks[unit]] = -1.0
+    return picks

@@ -1,0 +1,173 @@
+"""The objective: named terms of one batch, and their balanced sum.
+
+A term is a function of a :class:`View` that gives one number per restart. To add one, write the function and put
+a :class:`Term` with it into the objective of a selector.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tamis.neural.decoder import Decoder
+from tamis.neural.diffusion import Graph, column_scores, diffuse, diffusion_score, gated_gram
+from tamis.neural.schedules import Schedule, constant
+
+SMALLEST = 1e-6
+"""Floor of a term's magnitude, so that neither the balance nor log J divides by zero."""
+
+
+@dataclass(frozen=True)
+class GraphRecipe:
+    """Which graph the score uses: its kernel, what it is computed on, and how long the walk is.
+
+    Attributes
+    ----------
+    graph : Graph
+        Kernel and bandwidth.
+    on : {"gates", "concrete"}
+        Compute distances on the gated columns ``x_j · max_i Z_ij``, or on the units' outputs C.
+    steps : callable
+        Number of diffusion steps t, from progress.
+    normalize : bool
+        Whether the score is divided by the energy ``trace(Gᵀ G)``.
+    """
+
+    graph: Graph = field(default_factory=Graph)
+    on: str = "gates"
+    steps: Callable[[float], int] = lambda _: 1
+    normalize: bool = True
+
+
+@dataclass
+class View:
+    """One batch as the network sees it; what several terms need is computed once.
+
+    Attributes
+    ----------
+    x : Tensor (rows, d)
+        The batch.
+    codes : Tensor (restarts, rows, k)
+        Outputs of the units.
+    decoder : Decoder
+        Maps codes to reconstructions.
+    recipe : GraphRecipe
+        How to build the graph.
+    gates : Tensor (restarts, d), optional
+        Gates of the columns; None for a hard selection, whose gated columns are the codes themselves.
+    probabilities : Tensor (restarts, units, candidates), optional
+        Noise-free selection weights ``softmax(Λ/τ)``.
+    progress : float
+        Share of training done.
+    """
+
+    x: Tensor
+    codes: Tensor
+    decoder: Decoder
+    recipe: GraphRecipe
+    gates: Tensor | None = None
+    probabilities: Tensor | None = None
+    progress: float = 1.0
+
+    @cached_property
+    def gram(self) -> Tensor:
+        """Gram matrix of what the graph is computed on."""
+        if self.recipe.on == "gates" and self.gates is not None:
+            return gated_gram(self.x, self.gates)
+        return self.codes @ self.codes.mT
+
+    @cached_property
+    def walk(self) -> Tensor:
+        """The random walk ``Pᵗ`` on the graph."""
+        return diffuse(self.recipe.graph.transitions(self.gram), self.recipe.steps(self.progress))
+
+    @cached_property
+    def column_weights(self) -> Tensor:
+        """Weights ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j)₊`` with mean 1, held fixed: (restarts, d)."""
+        with torch.no_grad():
+            scores = column_scores(self.x, self.walk).clamp_min(0) + SMALLEST
+            return scores / scores.mean(dim=-1, keepdim=True)
+
+    @cached_property
+    def column_errors(self) -> Tensor:
+        """Mean squared reconstruction error of every column: (restarts, d)."""
+        return (self.decoder(self.codes) - self.x).square().mean(dim=-2)
+
+
+def reconstruction(view: View) -> Tensor:
+    """Give the mean squared error ``‖X − X̂‖² / (rows · d)``."""
+    return view.column_errors.mean(dim=-1)
+
+
+def weighted_reconstruction(view: View) -> Tensor:
+    """Give the mean squared error, each column weighted by how smooth it is on the current graph.
+
+    Columns without structure cannot be reconstructed from anything but themselves and would own the plain error.
+    """
+    return (view.column_errors * view.column_weights).mean(dim=-1)
+
+
+def smoothness(view: View) -> Tensor:
+    """Give the diffusion score of the selected columns; larger is smoother."""
+    return diffusion_score(view.gram, view.walk, view.recipe.normalize)
+
+
+def redundancy(view: View) -> Tensor:
+    """Give ``max(0, max_j Σ_i π_ij − 1)``: by how much the most wanted column is wanted more than once."""
+    if view.probabilities is None or not view.probabilities.shape[1]:
+        return view.codes.new_zeros(len(view.codes))
+    return (view.probabilities.sum(dim=1).amax(dim=-1) - 1).clamp_min(0)
+
+
+class Term(NamedTuple):
+    """A term of the objective.
+
+    A balanced term enters the loss as ``±w(progress) · term / sg|term|`` and J as ``±log term``; another enters the
+    loss as ``±w(progress) · term`` and J not at all.
+    """
+
+    value: Callable[[View], Tensor]
+    maximise: bool = False
+    balanced: bool = True
+    weight: Schedule = constant(1.0)
+
+
+class Parts(NamedTuple):
+    """Per restart: the loss to differentiate, the objective J to report, and the value of each term by name."""
+
+    loss: Tensor
+    objective: Tensor
+    terms: dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A balanced sum of named terms.
+
+    With ``sg`` the stop-gradient, ``Σ ±term/sg|term|`` is constant in value, but its gradient is that of
+    ``J = Σ ±log term``: J is what is monitored, and what restarts are compared by.
+    """
+
+    terms: dict[str, Term]
+    recipe: GraphRecipe = field(default_factory=GraphRecipe)
+
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether some term looks at the noise-free selection weights."""
+        return any(term.value is redundancy for term in self.terms.values())
+
+    def __call__(self, view: View) -> Parts:
+        """Evaluate all terms on one view."""
+        values = {name: term.value(view) for name, term in self.terms.items()}
+        loss = torch.zeros_like(view.codes[:, 0, 0])
+        objective = torch.zeros_like(loss)
+        for name, term in self.terms.items():
+            value, sign = values[name], -1.0 if term.maximise else 1.0
+            scale = value.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
+            loss = loss + sign * term.weight(view.progress) * value / scale
+            if term.balanced:
+                objective = objective + sign * value.clamp_min(SMALLEST).log()
+        return Parts(loss, objective, values)

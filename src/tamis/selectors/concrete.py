@@ -1,0 +1,262 @@
+"""What all concrete selectors share: parameters, the way from a table to a fit, and imputation from the panel."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.neural.decoder import Decoder
+from tamis.neural.objective import Objective, Term, redundancy
+from tamis.neural.restarts import Fit, Problem, train_restarts
+from tamis.neural.schedules import ANNEALING, constant
+from tamis.neural.training import Callback, Settings, steps_per_epoch
+from tamis.selectors.convergence import Convergence
+from tamis.selectors.rows import StandardisedRows
+
+STEPS = 300
+"""Optimiser steps that ``max_epochs=None`` aims at."""
+
+
+class ConcreteSelector(FeatureSelector):
+    """Base of the selectors with a concrete layer; a method states its objective in :meth:`_terms`.
+
+    The parameters and attributes are those of the public classes, see :class:`tamis.LSCAE`.
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **FeatureSelector._parameter_constraints,
+        "annealing": [StrOptions(set(ANNEALING))],
+        "temperature": [tuple, list],
+        "redundancy_penalty": [Interval(Real, 0, None, closed="left")],
+        "hidden_units": [tuple, list],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 3, None, closed="left")],
+        "selector_lr": [Interval(Real, 0, None, closed="neither")],
+        "decoder_lr": [Interval(Real, 0, None, closed="neither")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "scale": [StrOptions({"standard", "center"}), None],
+        "device": [str],
+        "n_jobs": [Integral, None],
+        "callbacks": [tuple, list, callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        annealing: str = "linear",
+        temperature: tuple[float, float] = (10.0, 0.01),
+        redundancy_penalty: float = 1.0,
+        hidden_units: tuple[int, ...] = (128, 128),
+        max_epochs: int | None = None,
+        batch_size: int = 256,
+        selector_lr: float = 0.1,
+        decoder_lr: float = 0.003,
+        n_init: int = 4,
+        scale: str | None = "standard",
+        must_keep: Sequence[int | str] = (),
+        never: Sequence[int | str] = (),
+        device: str = "auto",
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callback] = (),
+        random_state: Any = None,
+    ):
+        super().__init__(n_features_to_select, must_keep=must_keep, never=never)
+        self.annealing = annealing
+        self.temperature = temperature
+        self.redundancy_penalty = redundancy_penalty
+        self.hidden_units = hidden_units
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.selector_lr = selector_lr
+        self.decoder_lr = decoder_lr
+        self.n_init = n_init
+        self.scale = scale
+        self.device = device
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.random_state = random_state
+
+    @abstractmethod
+    def _terms(self) -> dict[str, Term]:
+        """Give the terms of the objective, without the redundancy penalty."""
+
+    def _objective(self) -> Objective:
+        return Objective(self._terms() | self._penalty())
+
+    def _penalty(self) -> dict[str, Term]:
+        if self.redundancy_penalty == 0:
+            return {}
+        return {"redundancy": Term(redundancy, balanced=False, weight=constant(self.redundancy_penalty))}
+
+    def _select(self, X: Any, task: Task) -> Selection:
+        self._check_values()
+        self._set_scale(task)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with _torch_threads(effective_n_jobs(self.n_jobs)):
+            rows = StandardisedRows(
+                X, self.active_, self.center_[self.active_], self.spread_[self.active_], _device(self.device)
+            )
+            fit, objectives = train_restarts(
+                self._problem(rows, task),
+                self._objective(),
+                self._settings(rows.n_rows),
+                self.hidden_units,
+                self.n_init,
+                torch.Generator(rows.device).manual_seed(seed),
+                self._callbacks(),
+            )
+        return self._keep(fit, objectives, task)
+
+    def _check_values(self) -> None:
+        check_pair("temperature", self.temperature, Real)
+        if not all(isinstance(width, Integral) and width > 0 for width in self.hidden_units):
+            raise ValueError(
+                "hidden_units lists the widths of the decoder's hidden layers, such as (128, 128); "
+                f"got {self.hidden_units!r}."
+            )
+        for callback in self._callbacks():
+            if not callable(callback):
+                raise TypeError(f"callbacks takes functions of an epoch's record; got {callback!r}.")
+
+    def _callbacks(self) -> list[Callback]:
+        if self.callbacks is None:
+            return []
+        return [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+
+    def _set_scale(self, task: Task) -> None:
+        statistics = task.statistics
+        self.active_ = np.flatnonzero(~statistics.constant)
+        self.center_ = np.zeros_like(statistics.mean) if self.scale is None else statistics.mean
+        # Constant columns have no spread to divide by, and take no part in training.
+        self.spread_ = np.where(statistics.constant | (self.scale != "standard"), 1.0, statistics.std)
+        self.column_means_ = statistics.mean
+
+    def _problem(self, rows: StandardisedRows, task: Task) -> Problem:
+        kept = np.searchsorted(self.active_, np.intersect1d(task.must_keep, self.active_))
+        candidates = np.searchsorted(self.active_, task.candidates)
+        return Problem(
+            rows,
+            n_features=len(self.active_),
+            n_units=len(kept) + task.k - len(task.must_keep),
+            kept=kept.tolist(),
+            candidates=None if len(candidates) == len(self.active_) else torch.from_numpy(candidates),
+        )
+
+    def _settings(self, n_rows: int) -> Settings:
+        return Settings(
+            epochs=self.max_epochs or -(-STEPS // steps_per_epoch(n_rows, self.batch_size)),
+            batch_size=self.batch_size,
+            temperature=ANNEALING[self.annealing](*self.temperature),
+            selector_lr=self.selector_lr,
+            decoder_lr=self.decoder_lr,
+        )
+
+    def _keep(self, fit: Fit, objectives: list[float], task: Task) -> Selection:
+        """Set the fitted attributes from the best restart."""
+        self.objective_ = fit.objective
+        self.restart_objectives_ = np.array(objectives)
+        self.history_ = _table(fit.history)
+        self.n_collisions_ = fit.collisions
+        self.unit_columns_ = self.active_[fit.columns.numpy()]
+        self.decoder_weights_ = {name: value.numpy() for name, value in fit.decoder.state_dict().items()}
+        self.selection_probs_ = self._all_probabilities(fit, task)
+        peaks = fit.probabilities.amax(dim=-1).numpy()
+        self.convergence_ = Convergence(peaks, fit.collisions, self.restart_objectives_).sentence()
+        scores = self.selection_probs_.max(axis=0, initial=0.0)
+        chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
+        return Selection(scores, chosen)
+
+    def _all_probabilities(self, fit: Fit, task: Task) -> NDArray[np.float64]:
+        """Spread the probabilities over the columns of X; a kept column has a unit of its own with certainty."""
+        n_kept = len(self.unit_columns_) - len(fit.probabilities)
+        probabilities = np.zeros((len(self.unit_columns_), self.n_features_in_))
+        probabilities[np.arange(n_kept), self.unit_columns_[:n_kept]] = 1.0
+        probabilities[n_kept:, task.candidates] = fit.probabilities.numpy()
+        return probabilities
+
+    def reconstruct(self, X_selected: Any) -> NDArray[np.float64]:
+        """Impute all columns from the selected ones.
+
+        Parameters
+        ----------
+        X_selected : array of shape (n_samples, n_features_to_select)
+            The selected columns, in the order and units of ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_in_)
+            All columns in the units of the data seen by ``fit``; the selected ones are returned as given.
+        """
+        check_is_fitted(self)
+        given = self._check_selected(X_selected)
+        inputs = np.searchsorted(np.flatnonzero(self.support_), self.unit_columns_)
+        codes = (given[:, inputs] - self.center_[self.unit_columns_]) / self.spread_[self.unit_columns_]
+        table = np.tile(self.column_means_, (len(given), 1))
+        table[:, self.active_] = self._decode(codes) * self.spread_[self.active_] + self.center_[self.active_]
+        table[:, self.support_] = given
+        return table
+
+    def _check_selected(self, X_selected: Any) -> NDArray[np.float64]:
+        given = check_array(X_selected, accept_sparse="csr", dtype=np.float64)
+        if given.shape[1] != self.support_.sum():
+            raise ValueError(
+                f"reconstruct takes the {self.support_.sum()} selected column(s), as transform gives them; "
+                f"got {given.shape[1]}."
+            )
+        return np.asarray(given.toarray() if hasattr(given, "toarray") else given)
+
+    def _decode(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        decoder = Decoder(1, (codes.shape[1], *self.hidden_units, len(self.active_)))
+        decoder.load_state_dict(
+            {name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()}
+        )
+        with torch.no_grad():
+            return decoder(torch.from_numpy(codes).float()[None])[0].double().numpy()
+
+
+def check_pair(name: str, value: Any, kind: type) -> None:
+    """Raise unless the value is (start, end), both positive and of the kind."""
+    if len(value) != 2 or not all(isinstance(part, kind) and part > 0 for part in value):
+        raise ValueError(f"{name} takes (start, end), two positive numbers; got {value!r}.")
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}). "
+            "Use 'auto', 'cpu', or a device that torch finds."
+        ) from error
+
+
+@contextmanager
+def _torch_threads(threads: int) -> Iterator[None]:
+    """Fix torch's threads, so that a fit gives the same bits in a notebook and in a joblib worker."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _table(history: list[dict[str, float]]) -> NDArray:
+    """Give the rows as a structured array, which ``pandas.DataFrame`` takes as it is."""
+    names = list(history[0]) if history else ["epoch"]
+    kinds = [(name, int if name == "epoch" else float) for name in names]
+    return np.array([tuple(row.values()) for row in history], dtype=kinds)

@@ -1,0 +1,102 @@
+"""What the concrete selectors with a Laplacian score share: the parameters of the graph."""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.neural.diffusion import BANDWIDTHS, Graph
+from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
+from tamis.neural.schedules import doubling
+from tamis.neural.training import Callback
+from tamis.selectors.concrete import ConcreteSelector, check_pair
+
+
+class ConcreteGraphSelector(ConcreteSelector):
+    """A concrete selector whose objective holds a diffusion score; see :class:`tamis.LSCAE` for the parameters."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ConcreteSelector._parameter_constraints,
+        "graph_on": [StrOptions({"gates", "concrete"})],
+        "diffusion_steps": [Interval(Integral, 1, None, closed="left"), tuple, list],
+        "bandwidth": [StrOptions(set(BANDWIDTHS)), Interval(Real, 0, None, closed="neither"), tuple, list],
+        "self_loops": ["boolean"],
+        "normalize_score": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        graph_on: str = "gates",
+        diffusion_steps: int | tuple[int, int] = (1, 4),
+        bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
+        self_loops: bool = False,
+        normalize_score: bool = True,
+        annealing: str = "linear",
+        temperature: tuple[float, float] = (10.0, 0.01),
+        redundancy_penalty: float = 1.0,
+        hidden_units: tuple[int, ...] = (128, 128),
+        max_epochs: int | None = None,
+        batch_size: int = 256,
+        selector_lr: float = 0.1,
+        decoder_lr: float = 0.003,
+        n_init: int = 4,
+        scale: str | None = "standard",
+        must_keep: Sequence[int | str] = (),
+        never: Sequence[int | str] = (),
+        device: str = "auto",
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callback] = (),
+        random_state: Any = None,
+    ):
+        super().__init__(
+            n_features_to_select,
+            annealing=annealing,
+            temperature=temperature,
+            redundancy_penalty=redundancy_penalty,
+            hidden_units=hidden_units,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            selector_lr=selector_lr,
+            decoder_lr=decoder_lr,
+            n_init=n_init,
+            scale=scale,
+            must_keep=must_keep,
+            never=never,
+            device=device,
+            n_jobs=n_jobs,
+            callbacks=callbacks,
+            random_state=random_state,
+        )
+        self.graph_on = graph_on
+        self.diffusion_steps = diffusion_steps
+        self.bandwidth = bandwidth
+        self.self_loops = self_loops
+        self.normalize_score = normalize_score
+
+    def _terms(self) -> dict[str, Term]:
+        return {"score": Term(smoothness, maximise=True)}
+
+    def _objective(self) -> Objective:
+        recipe = GraphRecipe(self._graph(), self.graph_on, self._steps(), self.normalize_score)
+        return Objective(self._terms() | self._penalty(), recipe)
+
+    def _steps(self) -> Callable[[float], int]:
+        if isinstance(self.diffusion_steps, Integral):
+            return doubling(self.diffusion_steps, self.diffusion_steps)
+        check_pair("diffusion_steps", self.diffusion_steps, Integral)
+        return doubling(*self.diffusion_steps)
+
+    def _graph(self) -> Graph:
+        if isinstance(self.bandwidth, str | Real):
+            return Graph(self.bandwidth, 1.0, self.self_loops)
+        if len(self.bandwidth) == 2:
+            rule, factor = self.bandwidth
+            if rule in BANDWIDTHS and isinstance(factor, Real) and factor > 0:
+                return Graph(rule, float(factor), self.self_loops)
+        raise ValueError(
+            f"bandwidth takes a rule ({', '.join(map(repr, BANDWIDTHS))}), a pair of a rule and a positive factor, "
+            f"or a positive number; got {self.bandwidth!r}."
+        )

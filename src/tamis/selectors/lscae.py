@@ -1,0 +1,222 @@
+"""LSCAE: reconstruction and Laplacian score together (Shaham, Lindenbaum, Svirsky and Kluger, 2022)."""
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+from sklearn.utils._param_validation import Interval
+
+from tamis.neural.objective import Term, reconstruction, weighted_reconstruction
+from tamis.neural.schedules import warm_up
+from tamis.neural.training import Callback
+from tamis.selectors.concrete_graph import ConcreteGraphSelector
+
+PAPER: dict[str, Any] = {
+    "graph_on": "concrete",
+    "diffusion_steps": 1,
+    "bandwidth": "nearest",
+    "self_loops": True,
+    "normalize_score": False,
+    "weighted_reconstruction": False,
+    "reconstruction_warmup": 0.0,
+    "annealing": "linear",
+    "temperature": (10.0, 0.01),
+    "redundancy_penalty": 100.0,
+    "hidden_units": (128, 128),
+    "max_epochs": 300,
+    "batch_size": 64,
+    "selector_lr": 1.0,
+    "decoder_lr": 0.01,
+    "n_init": 1,
+}
+"""The paper to the letter. It prints neither the batch size nor the constant of the penalty ("large")."""
+
+PUBLIC_CODE: dict[str, Any] = {
+    **PAPER,
+    "graph_on": "gates",
+    "diffusion_steps": 2,
+    "annealing": "exponential",
+    # That code divides by the temperature twice; an exponential schedule of the square is the same.
+    "temperature": (100.0, 0.0001),
+    "redundancy_penalty": 0.0,
+    "max_epochs": 500,
+    "selector_lr": 0.1,
+    "decoder_lr": 0.001,
+}
+"""The defaults of the authors' public code, except for its kernel exp(−d⁴/s²), its batch normalisation, its Adam
+β₁ = 0.5 and the division of its learning rates by ten every hundred epochs."""
+
+
+class LSCAE(ConcreteGraphSelector):
+    r"""Select columns that carry the structure of a table and are not copies of each other.
+
+    A concrete layer of k units shows k of the d columns; a decoder reconstructs all columns from them, and a diffusion
+    score tells how smooth they are on the graph that they span themselves. Both together,
+
+    .. math:: J = \log \sum_j w_j \lVert f_j - \hat f_j \rVert^2
+                  - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
+
+    are minimised by gradient descent while the temperature of the layer falls: the second term discards nuisance
+    columns, the first one copies.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many columns to select, k; None selects half of them.
+    graph_on : {"gates", "concrete"}, default="gates"
+        What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
+        outputs of the k units (the paper's text).
+    diffusion_steps : int or (int, int), default=(1, 4)
+        Number of steps t of the random walk; a pair doubles it from the first to the second during training.
+    bandwidth : {"nearest", "mean"}, (rule, factor) or float, default=("mean", 0.05)
+        The σ of the kernel ``exp(−‖g_i − g_l‖²/2σ²)``. "nearest": the largest distance of any row of the batch to its
+        nearest neighbour (the paper's rule); "mean": σ² is the mean squared distance; a factor multiplies σ²; a
+        number is σ itself.
+    self_loops : bool, default=False
+        Whether the random walk may stay where it is.
+    normalize_score : bool, default=True
+        Whether the score is divided by the energy ``trace(GᵀG)``.
+    weighted_reconstruction : bool, default=True
+        Whether the reconstruction error of a column is weighted by its smoothness on the current graph,
+        ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j)₊``. Unweighted, columns without structure own the error.
+    reconstruction_warmup : float, default=1.0
+        Share of training over which the weight of the reconstruction term rises from 0 to 1.
+    annealing : {"linear", "exponential"}, default="linear"
+        How the temperature falls.
+    temperature : (float, float), default=(10.0, 0.01)
+        First and last temperature of the concrete layer.
+    redundancy_penalty : float, default=1.0
+        Weight M of ``max(0, max_j Σ_i π_ij − 1)``, which keeps units from choosing the same column.
+    hidden_units : tuple of int, default=(128, 128)
+        Widths of the decoder's hidden layers.
+    max_epochs : int or None, default=None
+        Passes over the data; None takes as many as make about 300 steps.
+    batch_size : int, default=256
+        Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
+    selector_lr, decoder_lr : float, default=0.1, 0.003
+        Learning rates of the logits and of the decoder.
+    n_init : int, default=4
+        Number of restarts; the hard selection with the smallest J wins, its decoder refitted.
+    scale : {"standard", "center"} or None, default="standard"
+        Whether columns are brought to mean 0 and standard deviation 1, to mean 0, or used as they are.
+    must_keep, never : sequence of int or str, default=()
+        Columns, by position or name, that are always or never selected.
+    device : str, default="auto"
+        "auto" takes a GPU if torch finds one; else a torch device such as "cpu" or "cuda:1".
+    n_jobs : int or None, default=None
+        Threads that torch uses during ``fit``; None means 1, -1 all cores. The picks are repeatable for the same
+        number of threads.
+    callbacks : callable or sequence of callables, default=()
+        Called after every epoch with a :class:`tamis.neural.training.Epoch`; one that returns True ends training.
+    random_state : int, RandomState or None, default=None
+        Seed. torch's global generator is neither read nor changed.
+
+    Attributes
+    ----------
+    support_, selected_, ranking_, scores_, n_features_in_, feature_names_in_
+        As for every selector; the score of a column is its largest selection probability.
+    selection_probs_ : ndarray of shape (k, n_features_in_)
+        Probability of each unit to show each column.
+    unit_columns_ : ndarray of shape (k,)
+        The column that each unit was given, all distinct.
+    n_collisions_ : int
+        Units that wanted a column already taken and got their next best.
+    objective_ : float
+        J of the hard selection.
+    restart_objectives_ : ndarray of shape (n_init,)
+        J of every restart's hard selection.
+    history_ : structured array
+        One row an epoch: epoch, temperature, objective (J), the terms, peak probability; ``pandas.DataFrame(history_)``
+        makes a table of it.
+    convergence_ : str
+        Whether units settled, in words.
+    center_, spread_ : ndarray
+        What was subtracted from and divided by, for each column.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from tamis import LSCAE
+    >>> X = load_iris(as_frame=True).data
+    >>> selector = LSCAE(n_features_to_select=2, random_state=0).fit(X)
+    >>> selector.transform(X).shape
+    (150, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **ConcreteGraphSelector._parameter_constraints,
+        "weighted_reconstruction": ["boolean"],
+        "reconstruction_warmup": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        graph_on: str = "gates",
+        diffusion_steps: int | tuple[int, int] = (1, 4),
+        bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
+        self_loops: bool = False,
+        normalize_score: bool = True,
+        weighted_reconstruction: bool = True,
+        reconstruction_warmup: float = 1.0,
+        annealing: str = "linear",
+        temperature: tuple[float, float] = (10.0, 0.01),
+        redundancy_penalty: float = 1.0,
+        hidden_units: tuple[int, ...] = (128, 128),
+        max_epochs: int | None = None,
+        batch_size: int = 256,
+        selector_lr: float = 0.1,
+        decoder_lr: float = 0.003,
+        n_init: int = 4,
+        scale: str | None = "standard",
+        must_keep: Sequence[int | str] = (),
+        never: Sequence[int | str] = (),
+        device: str = "auto",
+        n_jobs: int | None = None,
+        callbacks: Sequence[Callback] = (),
+        random_state: Any = None,
+    ):
+        super().__init__(
+            n_features_to_select,
+            graph_on=graph_on,
+            diffusion_steps=diffusion_steps,
+            bandwidth=bandwidth,
+            self_loops=self_loops,
+            normalize_score=normalize_score,
+            annealing=annealing,
+            temperature=temperature,
+            redundancy_penalty=redundancy_penalty,
+            hidden_units=hidden_units,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            selector_lr=selector_lr,
+            decoder_lr=decoder_lr,
+            n_init=n_init,
+            scale=scale,
+            must_keep=must_keep,
+            never=never,
+            device=device,
+            n_jobs=n_jobs,
+            callbacks=callbacks,
+            random_state=random_state,
+        )
+        self.weighted_reconstruction = weighted_reconstruction
+        self.reconstruction_warmup = reconstruction_warmup
+
+    @classmethod
+    def from_paper(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
+        """Make a selector that follows the paper to the letter, except for the given parameters."""
+        return cls(n_features_to_select, **(PAPER | changes))
+
+    @classmethod
+    def from_public_code(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
+        """Make a selector with the defaults of the authors' public code, except for the given parameters."""
+        return cls(n_features_to_select, **(PUBLIC_CODE | changes))
+
+    def _terms(self) -> dict[str, Term]:
+        error = weighted_reconstruction if self.weighted_reconstruction else reconstruction
+        return {
+            "reconstruction": Term(error, weight=warm_up(self.reconstruction_warmup)),
+            **super()._terms(),
+        }

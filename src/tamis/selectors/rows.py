@@ -1,0 +1,63 @@
+"""The one border between numpy/scipy and torch: rows of a table, standardised when they are taken."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from tamis.columns import row_blocks
+
+
+class StandardisedRows:
+    """Batches ``(x − center) / spread`` of some columns of a table, as float32 tensors on a device.
+
+    A dense table is standardised once, into a float32 copy. A CSR matrix stays sparse; each batch is made dense when
+    it is taken. Both give the same bits.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        The table; it is not changed.
+    columns : ndarray of int
+        The columns to take.
+    center, spread : ndarray
+        What to subtract from and divide by, for each of these columns.
+    device : torch.device
+        Where the batches go.
+    """
+
+    def __init__(
+        self, X: Any, columns: NDArray[np.intp], center: NDArray, spread: NDArray, device: torch.device
+    ):
+        self.n_rows = X.shape[0]
+        self.device = device
+        self.center, self.spread = center, spread
+        self._whole: torch.Tensor | None = None
+        if issparse(X):
+            self.sparse = X if len(columns) == X.shape[1] else X[:, columns]
+        else:
+            self._whole = self._dense(X, columns)
+
+    def take(self, rows: torch.Tensor | None) -> torch.Tensor:
+        """Give some rows, or all of them for None."""
+        if rows is None:
+            if self._whole is None:
+                self._whole = self._standardise(self.sparse.toarray()).to(self.device)
+            return self._whole
+        if self._whole is not None:
+            return self._whole[rows]
+        return self._standardise(self.sparse[rows.cpu().numpy()].toarray()).to(self.device)
+
+    def _dense(self, X: NDArray, columns: NDArray[np.intp]) -> torch.Tensor:
+        table = torch.empty(len(X), len(columns))
+        start = 0
+        for block in row_blocks(X):
+            table[start : start + len(block)] = self._standardise(block[:, columns])
+            start += len(block)
+        return table.to(self.device)
+
+    def _standardise(self, block: NDArray) -> torch.Tensor:
+        scaled = (block.astype(np.float64, copy=False) - self.center) / self.spread
+        return torch.from_numpy(scaled.astype(np.float32))
