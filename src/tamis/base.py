@@ -194,9 +194,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         must_keep, never = self._positions("must_keep"), self._positions("never")
         both = np.intersect1d(must_keep, never)
         if both.size:
-            raise ValueError(
-                f"must_keep and never both hold {self._named(both)}. Remove them from one of the lists."
-            )
+            raise ValueError(f"must_keep and never both hold {self._named(both)}. Remove them from one of the lists.")
         self._warn_of_constants(np.setdiff1d(np.flatnonzero(statistics.constant), [*must_keep, *never]))
         free = ~statistics.constant
         free[never] = free[must_keep] = False
@@ -206,9 +204,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def _count(self, must_keep: NDArray, never: NDArray, candidates: NDArray) -> int:
         usable, k = len(must_keep) + len(candidates), self.n_features_to_select
         if usable == 0:
-            raise ValueError(
-                f"never lists all {len(never)} usable column(s) of X. Leave at least one to select."
-            )
+            raise ValueError(f"never lists all {len(never)} usable column(s) of X. Leave at least one to select.")
         if k is None:
             return max(min(max(1, self.n_features_in_ // 2), usable), len(must_keep))
         if k > usable:
@@ -251,14 +247,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             )
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            raise ValueError(
-                f"{parameter} names {entry!r}, but X has no column names. Pass a DataFrame or positions."
-            )
+            raise ValueError(f"{parameter} names {entry!r}, but X has no column names. Pass a DataFrame or positions.")
         found = np.flatnonzero(names == entry)
         if not found.size:
-            raise ValueError(
-                f"{parameter} names {entry!r}, which is not a column of X.{_nearest(entry, names)}"
-            )
+            raise ValueError(f"{parameter} names {entry!r}, which is not a column of X.{_nearest(entry, names)}")
         return int(found[0])
 
     def _named(self, columns: Iterable[int]) -> str:
@@ -273,9 +265,7 @@ def _nearest(entry: str, names: Iterable[str]) -> str:
 
 def _listed(columns: Sequence[Any], limit: int = 5) -> str:
     """Write ``column 3, column 'age', ... and 7 more``."""
-    shown = ", ".join(
-        f"column {column.item() if hasattr(column, 'item') else column!r}" for column in columns[:limit]
-    )
+    shown = ", ".join(f"column {column.item() if hasattr(column, 'item') else column!r}" for column in columns[:limit])
     return shown + (f" and {len(columns) - limit} more" if len(columns) > limit else "")
 
 

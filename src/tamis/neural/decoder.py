@@ -30,9 +30,7 @@ class Decoder(nn.Module):
         self.biases = nn.ParameterList()
         for inputs, outputs in pairwise(sizes):
             device = None if generator is None else generator.device
-            drawn = (
-                torch.rand(n_restarts, inputs, outputs, generator=generator, device=device).mul_(2).sub_(1)
-            )
+            drawn = torch.rand(n_restarts, inputs, outputs, generator=generator, device=device).mul_(2).sub_(1)
             self.weights.append(nn.Parameter(drawn / math.sqrt(max(1, inputs))))
             self.biases.append(nn.Parameter(torch.zeros(n_restarts, 1, outputs)))
 
@@ -50,7 +48,5 @@ class Decoder(nn.Module):
         """Give a decoder of one restart only, on the CPU, that shares nothing with this one."""
         sizes = [self.weights[0].shape[1], *(weight.shape[2] for weight in self.weights)]
         single = Decoder(1, sizes)
-        single.load_state_dict(
-            {name: value[index : index + 1].cpu() for name, value in self.state_dict().items()}
-        )
+        single.load_state_dict({name: value[index : index + 1].cpu() for name, value in self.state_dict().items()})
         return single

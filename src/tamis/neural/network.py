@@ -23,15 +23,11 @@ class SelectorNetwork(nn.Module):
         Source of the decoder's initial weights.
     """
 
-    def __init__(
-        self, layer: ConcreteLayer, hidden_units: Sequence[int], generator: torch.Generator | None = None
-    ):
+    def __init__(self, layer: ConcreteLayer, hidden_units: Sequence[int], generator: torch.Generator | None = None):
         super().__init__()
         n_restarts, free_units, _ = layer.logits.shape
         self.layer = layer
-        self.decoder = Decoder(
-            n_restarts, (free_units + len(layer.kept), *hidden_units, layer.n_features), generator
-        )
+        self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, layer.n_features), generator)
 
     def soft_view(
         self,

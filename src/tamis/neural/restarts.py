@@ -45,9 +45,7 @@ class Problem:
 
     def layer(self, n_restarts: int) -> ConcreteLayer:
         """Make an untrained layer for this choice."""
-        return ConcreteLayer(
-            n_restarts, self.n_units, self.n_features, candidates=self.candidates, kept=self.kept
-        )
+        return ConcreteLayer(n_restarts, self.n_units, self.n_features, candidates=self.candidates, kept=self.kept)
 
 
 @dataclass(frozen=True)

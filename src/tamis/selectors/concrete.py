@@ -219,9 +219,7 @@ class ConcreteSelector(FeatureSelector):
 
     def _decode(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         decoder = Decoder(1, (codes.shape[1], *self.hidden_units, len(self.active_)))
-        decoder.load_state_dict(
-            {name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()}
-        )
+        decoder.load_state_dict({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():
             return decoder(torch.from_numpy(codes).float()[None])[0].double().numpy()
 

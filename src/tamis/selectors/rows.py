@@ -28,9 +28,7 @@ class StandardisedRows:
         Where the batches go.
     """
 
-    def __init__(
-        self, X: Any, columns: NDArray[np.intp], center: NDArray, spread: NDArray, device: torch.device
-    ):
+    def __init__(self, X: Any, columns: NDArray[np.intp], center: NDArray, spread: NDArray, device: torch.device):
         self.n_rows = X.shape[0]
         self.device = device
         self.center, self.spread = center, spread
