@@ -140,6 +140,11 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self.selected_ = order[: task.k]
         self.support_ = self.ranking_ <= task.k
 
+    def transform(self, X: Any) -> Any:
+        """Give the selected columns of X, in the order they have there."""
+        check_is_fitted(self)
+        return super().transform(X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
@@ -236,7 +241,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 
     def _position(self, entry: Any, parameter: str) -> int:
         if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
-            if 0 <= entry < self.n_features_in_:
+            if 0 <= int(entry) < self.n_features_in_:
                 return int(entry)
             raise ValueError(
                 f"{parameter} holds the position {entry}, but X has the columns 0 to {self.n_features_in_ - 1}."

@@ -47,6 +47,6 @@ class Decoder(nn.Module):
     def restart(self, index: int) -> "Decoder":
         """Give a decoder of one restart only, on the CPU, that shares nothing with this one."""
         sizes = [self.weights[0].shape[1], *(weight.shape[2] for weight in self.weights)]
-        single = Decoder(1, sizes)
+        single = Decoder(1, sizes, torch.Generator())  # not the global generator, which is the user's
         single.load_state_dict({name: value[index : index + 1].cpu() for name, value in self.state_dict().items()})
         return single

@@ -87,9 +87,9 @@ class View:
     @cached_property
     def column_weights(self) -> Tensor:
         """Weights ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j)₊`` with mean 1, held fixed: (restarts, d)."""
-        with torch.no_grad():
-            scores = column_scores(self.x, self.walk).clamp_min(0) + SMALLEST
-            return scores / scores.mean(dim=-1, keepdim=True)
+        # Not under no_grad: the walk is shared, and must carry gradients for the score.
+        scores = column_scores(self.x, self.walk.detach()).clamp_min(0) + SMALLEST
+        return scores / scores.mean(dim=-1, keepdim=True)
 
     @cached_property
     def column_errors(self) -> Tensor:

@@ -218,13 +218,13 @@ class ConcreteSelector(FeatureSelector):
         return np.asarray(given.toarray() if hasattr(given, "toarray") else given)
 
     def _decode(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
-        decoder = Decoder(1, (codes.shape[1], *self.hidden_units, len(self.active_)))
+        decoder = Decoder(1, (codes.shape[1], *self.hidden_units, len(self.active_)), torch.Generator())
         decoder.load_state_dict({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():
             return decoder(torch.from_numpy(codes).float()[None])[0].double().numpy()
 
 
-def check_pair(name: str, value: Any, kind: type) -> None:
+def check_pair(name: str, value: Any, kind: type[Any]) -> None:
     """Raise unless the value is (start, end), both positive and of the kind."""
     if len(value) != 2 or not all(isinstance(part, kind) and part > 0 for part in value):
         raise ValueError(f"{name} takes (start, end), two positive numbers; got {value!r}.")

@@ -84,19 +84,19 @@ class ConcreteGraphSelector(ConcreteSelector):
         return Objective(self._terms() | self._penalty(), recipe)
 
     def _steps(self) -> Callable[[float], int]:
-        if isinstance(self.diffusion_steps, Integral):
-            return doubling(self.diffusion_steps, self.diffusion_steps)
-        check_pair("diffusion_steps", self.diffusion_steps, Integral)
-        return doubling(*self.diffusion_steps)
+        asked: Any = self.diffusion_steps
+        if isinstance(asked, Integral):
+            return doubling(int(asked), int(asked))
+        check_pair("diffusion_steps", asked, Integral)
+        return doubling(*asked)
 
     def _graph(self) -> Graph:
-        if isinstance(self.bandwidth, str | Real):
-            return Graph(self.bandwidth, 1.0, self.self_loops)
-        if len(self.bandwidth) == 2:
-            rule, factor = self.bandwidth
-            if rule in BANDWIDTHS and isinstance(factor, Real) and factor > 0:
-                return Graph(rule, float(factor), self.self_loops)
+        asked: Any = self.bandwidth
+        if isinstance(asked, str | Real):
+            return Graph(asked if isinstance(asked, str) else float(asked), 1.0, self.self_loops)
+        if len(asked) == 2 and asked[0] in BANDWIDTHS and isinstance(asked[1], Real) and float(asked[1]) > 0:
+            return Graph(asked[0], float(asked[1]), self.self_loops)
         raise ValueError(
             f"bandwidth takes a rule ({', '.join(map(repr, BANDWIDTHS))}), a pair of a rule and a positive factor, "
-            f"or a positive number; got {self.bandwidth!r}."
+            f"or a positive number; got {asked!r}."
         )

@@ -1,4 +1,4 @@
-"""Words about a neural fit: can its picks be trusted?"""
+"""Words about a neural fit: whether its picks can be trusted."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,62 @@
+import torch
+
+from tamis.neural.concrete import ConcreteLayer
+from tamis.neural.network import SelectorNetwork, distinct_columns, hard_codes
+from tamis.neural.objective import Objective, Term, reconstruction, redundancy
+
+PLAIN = Objective({"reconstruction": Term(reconstruction)})
+
+
+def layer(logits, **options):
+    logits = torch.as_tensor(logits, dtype=torch.float32)
+    n_units = logits.shape[1] + len(options.get("kept", ()))
+    made = ConcreteLayer(len(logits), n_units, options.pop("n_features", logits.shape[2]), **options)
+    made.logits.data = logits
+    return made
+
+
+def test_units_keep_their_favourites_when_these_differ():
+    columns, collisions = distinct_columns(layer([[[0, 5, 0], [5, 0, 0]]]))
+    assert columns.tolist() == [[1, 0]]
+    assert collisions.tolist() == [0]
+
+
+def test_the_surer_unit_wins_a_collision_and_the_other_gets_its_next_best():
+    columns, collisions = distinct_columns(layer([[[3, 2, 0], [9, 0, 1]], [[9, 0, 1], [3, 2, 0]]]))
+    assert columns.tolist() == [[1, 0], [0, 1]]
+    assert collisions.tolist() == [1, 1]
+
+
+def test_equal_units_still_get_distinct_columns():
+    columns, collisions = distinct_columns(layer(torch.zeros(1, 4, 4)))
+    assert columns.tolist() == [[0, 1, 2, 3]]
+    assert collisions.tolist() == [3]
+
+
+def test_candidates_and_kept_columns_are_mapped():
+    columns, _ = distinct_columns(layer([[[0.0, 1.0]]], candidates=torch.tensor([1, 4]), kept=[2, 0], n_features=5))
+    assert columns.tolist() == [[2, 0, 4]]
+
+
+def test_hard_codes():
+    x = torch.arange(8.0).reshape(2, 4)
+    codes = hard_codes(x, torch.tensor([[3, 0], [1, 2]]))
+    assert codes.tolist() == [[[3, 0], [7, 4]], [[1, 2], [5, 6]]]
+
+
+def test_soft_and_hard_views_agree_when_cold_and_sure():
+    network = SelectorNetwork(layer([[[0, 0, 1e6, 0], [1e6, 0, 0, 0]]]), (3,))
+    x = torch.randn(5, 4)
+    soft = network.soft_view(x, PLAIN, temperature=0.01, progress=1.0)
+    hard = network.hard_view(x, PLAIN, torch.tensor([[2, 0]]))
+    torch.testing.assert_close(soft.codes, hard.codes)
+    torch.testing.assert_close(soft.gram, hard.gram)
+    torch.testing.assert_close(reconstruction(soft), reconstruction(hard))
+
+
+def test_probabilities_are_computed_only_for_the_penalty():
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
+    x = torch.randn(5, 4)
+    assert network.soft_view(x, PLAIN, 1.0, 0.0).probabilities is None
+    penalised = Objective({"redundancy": Term(redundancy, balanced=False)})
+    assert network.soft_view(x, penalised, 1.0, 0.0).probabilities is not None

@@ -1,0 +1,67 @@
+import pytest
+import torch
+
+from tamis.neural import restarts
+from tamis.neural.objective import Objective, Term, reconstruction
+from tamis.neural.restarts import Problem, group_sizes, train_restarts
+from tamis.neural.schedules import linear
+from tamis.neural.training import Settings
+
+PLAIN = Objective({"reconstruction": Term(reconstruction)})
+SETTINGS = Settings(epochs=6, batch_size=20, temperature=linear(5, 0.1), selector_lr=0.3, decoder_lr=0.02)
+
+
+class Rows:
+    n_rows = 30
+
+    def __init__(self):
+        self.table = torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
+
+    def take(self, rows):
+        return self.table if rows is None else self.table[rows]
+
+
+def run(n_init=3, callbacks=(), **options):
+    problem = Problem(Rows(), n_features=4, n_units=2, **options)
+    return train_restarts(problem, PLAIN, SETTINGS, (5,), n_init, torch.Generator().manual_seed(0), callbacks)
+
+
+def test_the_smallest_objective_wins():
+    best, objectives = run()
+    assert len(objectives) == 3
+    assert best.objective == min(objectives)
+    assert len(set(best.columns.tolist())) == 2
+    assert [row["epoch"] for row in best.history] == [1, 2, 3, 4, 5, 6]
+    assert set(best.history[0]) == {"epoch", "temperature", "objective", "reconstruction", "peak_probability"}
+
+
+def test_groups_keep_to_their_size(monkeypatch):
+    monkeypatch.setattr(restarts, "GROUP_VALUES", 16)
+    problem = Problem(Rows(), n_features=4, n_units=2)
+    assert group_sizes(5, problem) == [2, 2, 1]
+    epochs = []
+    best, objectives = run(n_init=5, callbacks=[epochs.append])
+    assert len(objectives) == 5
+    assert best.objective == min(objectives)
+    assert [epoch.number for epoch in epochs] == list(range(1, 19))
+    assert {epoch.total for epoch in epochs} == {18}
+
+
+def test_a_callback_that_returns_true_ends_everything(monkeypatch):
+    monkeypatch.setattr(restarts, "GROUP_VALUES", 8)
+    best, objectives = run(callbacks=[lambda epoch: epoch.number == 8])
+    assert len(objectives) == 2
+    assert len(best.columns) == 2
+
+
+def test_nothing_to_learn():
+    best, objectives = run(kept=[3, 1], candidates=torch.tensor([0, 2]))
+    assert best.columns.tolist() == [3, 1]
+    assert len(objectives) == 1
+    assert best.history == []
+
+
+@pytest.mark.parametrize("scale", [1, 7])
+def test_one_huge_problem_trains_restarts_one_by_one(scale):
+    problem = Problem(Rows(), n_features=restarts.GROUP_VALUES * scale, n_units=1)
+    assert group_sizes(3, problem) == [1, 1, 1]

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from tamis import CAE, LSCAE, ConcreteLaplacian
+from tamis.selectors.lscae import PAPER, PUBLIC_CODE
+from tamis.synthetic import moons_with_copies
+
+
+def test_defaults_find_the_moons_among_nuisance_and_copies():
+    table = moons_with_copies(6, seed=100)
+    assert table.is_solved_by(LSCAE(2, random_state=0).fit(table.X).selected_)
+
+
+def test_terms_of_the_three_selectors(blobs, quick):
+    def terms(selector):
+        return set(selector.fit(blobs.X).history_.dtype.names) - {"epoch", "temperature", "peak_probability"}
+
+    assert terms(LSCAE(2, **quick)) == {"objective", "reconstruction", "score", "redundancy"}
+    assert terms(CAE(2, **quick)) == {"objective", "reconstruction", "redundancy"}
+    assert terms(ConcreteLaplacian(2, **quick)) == {"objective", "score", "redundancy"}
+
+
+def test_history_holds_J(blobs, quick):
+    history = LSCAE(2, **quick).fit(blobs.X).history_
+    expected = np.log(history["reconstruction"]) - np.log(np.maximum(history["score"], 1e-6))
+    np.testing.assert_allclose(history["objective"], expected, rtol=1e-4)
+    assert history["epoch"].tolist() == list(range(1, 13))
+    assert history["temperature"][-1] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("make", "preset"), [(LSCAE.from_paper, PAPER), (LSCAE.from_public_code, PUBLIC_CODE)], ids=["paper", "public code"]
+)
+def test_presets_are_taken_and_can_be_changed(blobs, make, preset):
+    selector = make(3, max_epochs=4, random_state=0)
+    for name, value in preset.items():
+        assert getattr(selector, name) == (4 if name == "max_epochs" else value)
+    assert selector.fit(blobs.X).support_.sum() == 3
+
+
+def test_paper_preset_is_the_paper():
+    paper = LSCAE.from_paper(2)
+    assert (paper.graph_on, paper.bandwidth, paper.self_loops) == ("concrete", "nearest", True)
+    assert (paper.selector_lr, paper.decoder_lr, paper.max_epochs) == (1.0, 0.01, 300)
+    assert (paper.temperature, paper.annealing, paper.hidden_units) == ((10.0, 0.01), "linear", (128, 128))

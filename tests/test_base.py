@@ -1,0 +1,176 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csc_matrix, csr_matrix
+
+from tamis.base import ConstantColumnsWarning, FeatureSelector, Selection
+
+
+class ByMean(FeatureSelector):
+    """Score a column by its mean: the least that a selector needs."""
+
+    def _select(self, X, task):
+        return Selection(task.statistics.mean)
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame({"a": [0, 1, 2], "b": [5.0, 6.0, 9.0], "c": [7.0, 8.0, 7.0], "d": [1.0, 1.0, 2.0]})
+
+
+def fit(X, k=None, **parameters):
+    return ByMean(k, **parameters).fit(X)
+
+
+def test_best_scores_are_selected(frame):
+    selector = fit(frame, 2)
+    assert selector.selected_.tolist() == [2, 1]
+    assert selector.support_.tolist() == [False, True, True, False]
+    assert selector.ranking_.tolist() == [4, 2, 1, 3]
+    assert selector.get_feature_names_out().tolist() == ["b", "c"]
+    np.testing.assert_array_equal(selector.transform(frame), frame[["b", "c"]])
+
+
+def test_none_selects_half(frame):
+    assert fit(frame).support_.sum() == 2
+    assert fit(frame[["a"]]).support_.sum() == 1
+
+
+def test_ties_go_to_the_earlier_column():
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 2.0, 2.0]])
+    assert fit(X, 2).selected_.tolist() == [0, 1]
+
+
+def test_nan_scores_rank_last(frame):
+    class Undecided(ByMean):
+        def _select(self, X, task):
+            return Selection(np.array([1.0, np.nan, 2.0, np.nan]))
+
+    selector = Undecided(2).fit(frame)
+    assert selector.selected_.tolist() == [2, 0]
+    assert not np.isnan(selector.scores_).any()
+    assert sorted(selector.ranking_) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("must_keep", [["a"], [0]])
+@pytest.mark.parametrize("never", [["c"], np.array([2])])
+def test_kept_and_banned_columns(frame, must_keep, never):
+    selector = fit(frame, 2, must_keep=must_keep, never=never)
+    assert selector.selected_.tolist() == [0, 1]
+    assert selector.ranking_[2] == 4
+
+
+@pytest.mark.parametrize(
+    "convert", [pl.from_pandas, csr_matrix, csc_matrix, np.asarray, lambda X: X.astype(np.float32)]
+)
+def test_kinds_of_input(frame, convert):
+    assert fit(convert(frame), 2).selected_.tolist() == [2, 1]
+
+
+def test_polars_names_are_kept(frame):
+    selector = fit(pl.from_pandas(frame), 2, must_keep=["d"]).set_output(transform="polars")
+    assert selector.transform(pl.from_pandas(frame)).columns == ["c", "d"]
+
+
+def test_the_callers_table_is_not_changed(frame):
+    before = frame.copy(deep=True)
+    fit(frame, 2)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_constant_columns_are_left_out_with_a_warning():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "flat": [9.0, 9.0, 9.0], "b": [0.0, 0.0, 1.0]})
+    with pytest.warns(ConstantColumnsWarning, match=r"1 column\(s\) hold one value only.*column 'flat'.*must_keep"):
+        selector = fit(X, 2)
+    assert selector.selected_.tolist() == [0, 2]
+
+
+def test_a_constant_column_can_be_kept_by_name():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "flat": [9.0, 9.0, 9.0]})
+    assert fit(X, 1, must_keep=["flat"]).selected_.tolist() == [1]
+
+
+GOOD = pd.DataFrame({"a": [0.0, 1, 2], "b": [5.0, 6.0, 9.0], "c": [7.0, 8.0, 7.0]})
+
+BAD_INPUT = {
+    "nan": (
+        GOOD.assign(b=[1, np.nan, np.inf]),
+        {},
+        r"NaN or inf: 2 value\(s\) in 1 column\(s\): column 'b'\. Fill the gaps",
+    ),
+    "text": (
+        GOOD.assign(b=["x", "y", "z"]),
+        {},
+        r"column 'b' of X cannot be read as numbers.*Drop these columns",
+    ),
+    "two rows": (GOOD[:2], {}, r"needs at least 3; X has 2 sample\(s\)\. Pass more rows, or transpose"),
+    "too many": (
+        GOOD,
+        {"k": 4},
+        r"n_features_to_select=4, but only 3 of the 3 column\(s\) can be selected.*Ask for at most 3",
+    ),
+    "too many after never": (GOOD, {"k": 3, "never": ["a"]}, r"only 2 of the 3 column\(s\).*\(1 in never"),
+    "zero": (GOOD, {"k": 0}, r"'n_features_to_select' parameter of ByMean must be an int in the range \[1, inf\)"),
+    "fraction": (GOOD, {"k": 0.5}, r"'n_features_to_select' parameter of ByMean must be an int"),
+    "kept too many": (
+        GOOD,
+        {"k": 1, "must_keep": ["a", "b"]},
+        r"must_keep holds 2 column\(s\), more than n_features_to_select=1",
+    ),
+    "kept and banned": (GOOD, {"must_keep": ["a"], "never": [0]}, r"must_keep and never both hold column 'a'"),
+    "unknown name": (
+        GOOD.rename(columns={"a": "alpha"}),
+        {"never": ["alhpa"]},
+        r"never names 'alhpa', which is not a column of X\. Did you mean 'alpha'\?",
+    ),
+    "unknown position": (GOOD, {"must_keep": [3]}, r"must_keep holds the position 3, but X has the columns 0 to 2"),
+    "negative position": (GOOD, {"must_keep": [-1]}, r"must_keep holds the position -1"),
+    "name without names": (GOOD.to_numpy(), {"never": ["a"]}, r"never names 'a', but X has no column names"),
+    "all constant": (
+        np.ones((4, 3)),
+        {},
+        r"Each of the 3 column\(s\) of X holds one value only.*Check how X was read",
+    ),
+    "all banned": (GOOD, {"never": [0, 1, 2]}, r"never lists all 3 usable column\(s\)"),
+    "repeated names": (
+        GOOD.rename(columns={"b": "a"}),
+        {},
+        r"Column names of X must differ, but column 'a' occur more than once",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_gets_a_sentence(case):
+    X, parameters, sentence = BAD_INPUT[case]
+    with pytest.raises(ValueError, match=sentence):
+        fit(X, **parameters)
+
+
+def test_entries_of_the_wrong_type_are_named(frame):
+    with pytest.raises(TypeError, match=r"must_keep takes column names or positions \(int\); got 1\.5 \(float\)"):
+        fit(frame, must_keep=[1.5])
+    with pytest.raises(ValueError, match="'never' parameter of ByMean must be an array-like"):
+        fit(frame, never=3)
+
+
+def test_text_in_an_array_is_found_by_position():
+    with pytest.raises(ValueError, match=r"column 1 of X cannot be read as numbers"):
+        fit(np.array([[1, "x"], [2, "y"], [3, "z"]], dtype=object))
+
+
+def test_long_lists_of_columns_are_cut():
+    X = np.full((3, 9), np.nan)
+    with pytest.raises(ValueError, match=r"column 4 and 4 more"):
+        fit(X)
+
+
+def test_transform_wants_a_fit_and_the_same_columns(frame):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        ByMean().transform(frame)
+    selector = fit(frame, 2)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time"):
+        selector.transform(frame.rename(columns={"b": "z"}))
+    with pytest.raises(ValueError, match="X has 2 features, but ByMean is expecting 4"):
+        fit(frame.to_numpy(), 2).transform(frame.to_numpy()[:, :2])

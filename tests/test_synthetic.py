@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from tamis.synthetic import blobs_with_copies, moons_with_copies, moons_with_uniform
+
+
+def test_moons_with_copies():
+    table = moons_with_copies(5, seed=1, n_samples=4000)
+    assert table.X.shape == (4000, 14)
+    assert len(table.names) == 14
+    np.testing.assert_array_equal(table.X[:, 4:9], table.X[:, 9:])
+    correlations = np.corrcoef(table.X[:, 4:9], rowvar=False)
+    assert correlations[0, 1] == pytest.approx(-0.25, abs=0.06)
+    assert correlations[0, 2] == pytest.approx(0.0625, abs=0.06)
+    assert np.corrcoef(table.X[:, 0], table.X[:, 2])[0, 1] > 0.99
+
+
+def test_near_copies_differ():
+    table = moons_with_copies(3, seed=1, nuisance_copy_noise=0.05)
+    assert (table.X[:, 4:7] - table.X[:, 7:]).std() == pytest.approx(0.05, rel=0.1)
+
+
+def test_answers():
+    table = moons_with_copies(3, seed=0)
+    assert table.is_solved_by(np.array([0, 3]))
+    assert not table.is_solved_by(np.array([0, 2]))
+    assert not table.is_solved_by(np.array([1, 5]))
+    assert table.nuisance_picked(np.array([1, 5])) == 1
+    assert table.groups_found(np.array([1, 3, 5])) == 1
+
+
+def test_uniform_nuisance():
+    table = moons_with_uniform(10, seed=0)
+    assert table.X.shape == (1200, 12)
+    assert table.X[:, 2:].min() >= 0
+    assert table.X[:, 2:].max() <= 1
+
+
+def test_blobs():
+    table = blobs_with_copies(25, seed=0)
+    assert table.X.shape == (600, 45)
+    assert len(table.names) == 45
+    assert table.groups.tolist().count(3) == 4
+    assert np.corrcoef(table.X[:, 3], table.X[:, 8])[0, 1] > 0.9
+
+
+def test_a_seed_gives_the_same_table():
+    np.testing.assert_array_equal(moons_with_uniform(3, seed=5).X, moons_with_uniform(3, seed=5).X)
+    assert (moons_with_uniform(3, seed=5).X != moons_with_uniform(3, seed=6).X).all()
