@@ -1,0 +1,92 @@
+"""A first look at tamis: ``python -m tamis.demo`` picks two moons out of nuisance and copied columns."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamis.synthetic import PlantedTable, moons_with_copies
+
+if TYPE_CHECKING:
+    from tamis.selectors.lscae import LSCAE
+
+OUTPUT = Path("demo-output")
+
+
+def main(output: Path = OUTPUT) -> Path:
+    """Fit LSCAE with its defaults on the built-in table, print what it chose, and draw it."""
+    from rich.console import Console
+
+    console = Console()
+    table = moons_with_copies(6, seed=0)
+    console.print(
+        f"A table of {table.X.shape[0]} rows and {table.X.shape[1]} columns: two moons, a noisy copy of both "
+        "coordinates, six nuisance columns and their copies. Which two columns carry its structure?"
+    )
+    selector = fit_with_bar(table, console)
+    console.print(_chosen(selector, table))
+    console.print(f"Verdict: {selector.convergence_}")
+    path = draw(selector, table, output)
+    names = ", ".join(table.names[column] for column in selector.selected_)
+    console.print(f"Chosen features: [bold]{names}[/bold]\nPicture: {path}", soft_wrap=True)
+    return path
+
+
+def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
+    """Fit with a progress bar that a callback moves."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from tamis import LSCAE
+
+    columns = (TextColumn("Training"), BarColumn(), TextColumn("J = {task.fields[objective]}"), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("", total=None, objective="–")
+
+        def move(epoch: Any) -> None:
+            progress.update(
+                bar, completed=epoch.number, total=epoch.total, objective=f"{epoch.objective.min().item():.2f}"
+            )
+
+        return LSCAE(n_features_to_select=2, callbacks=[move], random_state=0).fit(table.X)
+
+
+def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:
+    from rich.table import Table
+
+    printed = Table(title="Chosen features")
+    for heading in ("rank", "feature", "selection probability"):
+        printed.add_column(heading)
+    for rank, column in enumerate(selector.selected_, start=1):
+        printed.add_row(str(rank), table.names[column], f"{selector.scores_[column]:.2f}")
+    return printed
+
+
+def draw(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
+    """Draw the rows on the chosen columns, on two others, and the training curve."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    _scatter(axes[0], table, selector.selected_, "chosen by tamis")
+    _scatter(axes[1], table, np.argsort(selector.ranking_)[-2:], "ranked last")
+    history = selector.history_
+    axes[2].plot(history["epoch"], history["objective"], color="#0072B2")
+    axes[2].set(title="training", xlabel="epoch", ylabel="objective J (smaller is better)")
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "two-moons.png"
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
+
+
+def _scatter(axis: Any, table: PlantedTable, columns: Any, title: str) -> None:
+    first, second = columns
+    colours = np.where(table.labels == 0, "#0072B2", "#E69F00")
+    axis.scatter(table.X[:, first], table.X[:, second], s=4, c=colours, linewidths=0)
+    axis.set(title=title, xlabel=table.names[first], ylabel=table.names[second])
+
+
+if __name__ == "__main__":
+    main()
