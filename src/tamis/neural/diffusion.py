@@ -4,6 +4,7 @@ Everything is computed from the Gram matrix ``K = G Gᵀ`` of the batch, so that
 passes over the d columns. Shapes: K, distances, kernel and P are (restarts, rows, rows).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -100,3 +101,42 @@ def diffusion_score(gram: Tensor, walk: Tensor, normalize: bool) -> Tensor:
 def column_scores(x: Tensor, walk: Tensor) -> Tensor:
     """Give ``f_jᵀ Pᵗ f_j / f_jᵀ f_j`` for every column f_j of the batch: (restarts, d)."""
     return (x * (walk @ x)).sum(dim=-2) / (x.square().sum(dim=-2) + TINY)
+
+
+def chance_level(walk: Tensor, n_columns: int) -> Tensor:
+    """Give the score that the smoothest of n independent columns reaches by chance: (restarts, 1).
+
+    For a standardised column f that has nothing to do with a walk Q on m rows, ``fᵀ Q f / fᵀ f`` has the mean
+    ``(tr Q − 1)/m`` and the standard deviation ``√(‖Q‖² + tr Q²)/m``; the largest of n such scores is about
+    ``√(2 log n)`` deviations above the mean.
+    """
+    rows = walk.shape[-1]
+    mean = (walk.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - 1) / rows
+    deviation = (walk.square().sum(dim=(-2, -1)) + (walk * walk.mT).sum(dim=(-2, -1))).sqrt() / rows
+    return (mean + math.sqrt(2 * math.log(max(2, n_columns))) * deviation).unsqueeze(-1)
+
+
+LONGEST_WALK = 64
+
+
+def steps_that_tell_noise(
+    x: Tensor, graph: Graph, n_selected: int, generator: torch.Generator | None = None, draws: int = 3
+) -> int:
+    """Give the shortest walk (1, 2, 4, ... steps) on which independent columns are no longer smooth.
+
+    Few columns make a dense cloud, on whose graph anything they hold is smooth, structure or not. Columns of the batch,
+    as many as will be selected, are shuffled independently of each other; the walk must be so long that they score at
+    most 1/2 on the graph they span. No labels are involved.
+    """
+    picked = torch.stack([_shuffled_columns(x, n_selected, generator) for _ in range(draws)])
+    gram = picked @ picked.mT
+    steps, walk = 1, graph.transitions(gram)
+    while steps < LONGEST_WALK and diffusion_score(gram, walk, normalize=True).mean() > 0.5:
+        steps, walk = 2 * steps, walk @ walk
+    return steps
+
+
+def _shuffled_columns(x: Tensor, n_columns: int, generator: torch.Generator | None) -> Tensor:
+    picked = x[:, torch.randperm(x.shape[1], generator=generator, device=x.device)[:n_columns]]
+    order = torch.rand(picked.shape, generator=generator, device=x.device).argsort(dim=0)
+    return picked.gather(0, order)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tamis.neural.decoder import Decoder
-from tamis.neural.diffusion import Graph, column_scores, diffuse, diffusion_score, gated_gram
+from tamis.neural.diffusion import TINY, Graph, chance_level, column_scores, diffuse, diffusion_score, gated_gram
 from tamis.neural.schedules import Schedule, constant
 
 SMALLEST = 1e-6
@@ -86,10 +86,12 @@ class View:
 
     @cached_property
     def column_weights(self) -> Tensor:
-        """Weights ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j)₊`` with mean 1, held fixed: (restarts, d)."""
+        """Weights ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊`` with mean 1, held fixed: (restarts, d)."""
         # Not under no_grad: the walk is shared, and must carry gradients for the score.
-        scores = column_scores(self.x, self.walk.detach()).clamp_min(0) + SMALLEST
-        return scores / scores.mean(dim=-1, keepdim=True)
+        walk = self.walk.detach()
+        excess = (column_scores(self.x, walk) - chance_level(walk, self.x.shape[1])).clamp_min(0)
+        # Where no column stands out from chance, all weigh the same.
+        return (excess + TINY) / (excess + TINY).mean(dim=-1, keepdim=True)
 
     @cached_property
     def column_errors(self) -> Tensor:

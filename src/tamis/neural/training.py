@@ -82,6 +82,11 @@ def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None)
         yield rows.take(chosen)
 
 
+def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
+    """Give one random batch."""
+    return next(batches(rows, batch_size, generator))
+
+
 def train(
     network: SelectorNetwork,
     objective: Objective,

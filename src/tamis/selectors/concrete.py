@@ -92,7 +92,8 @@ class ConcreteSelector(FeatureSelector):
     def _terms(self) -> dict[str, Term]:
         """Give the terms of the objective, without the redundancy penalty."""
 
-    def _objective(self) -> Objective:
+    def _objective(self, problem: Problem, generator: torch.Generator) -> Objective:  # noqa: ARG002
+        """Give the objective for a problem; one with a graph may look at the data."""
         return Objective(self._terms() | self._penalty())
 
     def _penalty(self) -> dict[str, Term]:
@@ -108,13 +109,15 @@ class ConcreteSelector(FeatureSelector):
             rows = StandardisedRows(
                 X, self.active_, self.center_[self.active_], self.spread_[self.active_], _device(self.device)
             )
+            problem = self._problem(rows, task)
+            generator = torch.Generator(rows.device).manual_seed(seed)
             fit, objectives = train_restarts(
-                self._problem(rows, task),
-                self._objective(),
+                problem,
+                self._objective(problem, generator),
                 self._settings(rows.n_rows),
                 self.hidden_units,
                 self.n_init,
-                torch.Generator(rows.device).manual_seed(seed),
+                generator,
                 self._callbacks(),
             )
         return self._keep(fit, objectives, task)

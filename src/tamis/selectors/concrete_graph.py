@@ -1,15 +1,17 @@
 """What the concrete selectors with a Laplacian score share: the parameters of the graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural.diffusion import BANDWIDTHS, Graph
+from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
+from tamis.neural.restarts import Problem
 from tamis.neural.schedules import doubling
-from tamis.neural.training import Callback
+from tamis.neural.training import Callback, sample_batch
 from tamis.selectors.concrete import ConcreteSelector, check_pair
 
 
@@ -19,7 +21,7 @@ class ConcreteGraphSelector(ConcreteSelector):
     _parameter_constraints: ClassVar[dict] = {
         **ConcreteSelector._parameter_constraints,
         "graph_on": [StrOptions({"gates", "concrete"})],
-        "diffusion_steps": [Interval(Integral, 1, None, closed="left"), tuple, list],
+        "diffusion_steps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), tuple, list],
         "bandwidth": [StrOptions(set(BANDWIDTHS)), Interval(Real, 0, None, closed="neither"), tuple, list],
         "self_loops": ["boolean"],
         "normalize_score": ["boolean"],
@@ -30,7 +32,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         n_features_to_select: int | None = None,
         *,
         graph_on: str = "gates",
-        diffusion_steps: int | tuple[int, int] = (1, 4),
+        diffusion_steps: str | int | tuple[int, int] = "auto",
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
@@ -79,16 +81,21 @@ class ConcreteGraphSelector(ConcreteSelector):
     def _terms(self) -> dict[str, Term]:
         return {"score": Term(smoothness, maximise=True)}
 
-    def _objective(self) -> Objective:
-        recipe = GraphRecipe(self._graph(), self.graph_on, self._steps(), self.normalize_score)
+    def _objective(self, problem: Problem, generator: torch.Generator) -> Objective:
+        graph = self._graph()
+        first, self.diffusion_steps_ = self._steps(graph, problem, generator)
+        recipe = GraphRecipe(graph, self.graph_on, doubling(first, self.diffusion_steps_), self.normalize_score)
         return Objective(self._terms() | self._penalty(), recipe)
 
-    def _steps(self) -> Callable[[float], int]:
+    def _steps(self, graph: Graph, problem: Problem, generator: torch.Generator) -> tuple[int, int]:
         asked: Any = self.diffusion_steps
+        if asked == "auto":
+            x = sample_batch(problem.rows, self.batch_size, generator)
+            return 1, steps_that_tell_noise(x, graph, problem.n_units, generator)
         if isinstance(asked, Integral):
-            return doubling(int(asked), int(asked))
+            return int(asked), int(asked)
         check_pair("diffusion_steps", asked, Integral)
-        return doubling(*asked)
+        return int(asked[0]), int(asked[1])
 
     def _graph(self) -> Graph:
         asked: Any = self.bandwidth

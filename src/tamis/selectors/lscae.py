@@ -66,8 +66,9 @@ class LSCAE(ConcreteGraphSelector):
     graph_on : {"gates", "concrete"}, default="gates"
         What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
         outputs of the k units (the paper's text).
-    diffusion_steps : int or (int, int), default=(1, 4)
-        Number of steps t of the random walk; a pair doubles it from the first to the second during training.
+    diffusion_steps : "auto", int or (int, int), default="auto"
+        Number of steps t of the random walk; a pair doubles it from the first to the second during training. "auto"
+        goes from 1 to the smallest power of two at which k independent columns no longer look smooth.
     bandwidth : {"nearest", "mean"}, (rule, factor) or float, default=("mean", 0.05)
         The σ of the kernel ``exp(−‖g_i − g_l‖²/2σ²)``. "nearest": the largest distance of any row of the batch to its
         nearest neighbour (the paper's rule); "mean": σ² is the mean squared distance; a factor multiplies σ²; a
@@ -78,7 +79,7 @@ class LSCAE(ConcreteGraphSelector):
         Whether the score is divided by the energy ``trace(GᵀG)``.
     weighted_reconstruction : bool, default=True
         Whether the reconstruction error of a column is weighted by its smoothness on the current graph,
-        ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j)₊``. Unweighted, columns without structure own the error.
+        ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊``. Unweighted, columns without structure own the error.
     reconstruction_warmup : float, default=1.0
         Share of training over which the weight of the reconstruction term rises from 0 to 1.
     annealing : {"linear", "exponential"}, default="linear"
@@ -154,7 +155,7 @@ class LSCAE(ConcreteGraphSelector):
         n_features_to_select: int | None = None,
         *,
         graph_on: str = "gates",
-        diffusion_steps: int | tuple[int, int] = (1, 4),
+        diffusion_steps: str | int | tuple[int, int] = "auto",
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
