@@ -5,6 +5,7 @@ import torch
 
 from tamis.neural.diffusion import (
     Graph,
+    chance_level,
     column_scores,
     diffuse,
     diffusion_score,
@@ -12,6 +13,7 @@ from tamis.neural.diffusion import (
     largest_nearest_neighbour,
     mean_squared_distance,
     squared_distances,
+    steps_that_tell_noise,
 )
 
 
@@ -115,3 +117,31 @@ def test_rows_of_the_walk_sum_to_one_even_for_equal_rows():
 def test_far_away_rows_do_not_give_nan():
     x = torch.tensor([[0.0], [1e-4], [1e4]])
     assert Graph(1e-3).transitions(gated_gram(x, torch.ones(1, 1))).isfinite().all()
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_chance_level_is_what_unrelated_columns_reach(steps):
+    generator = torch.Generator().manual_seed(0)
+    walk = diffuse(
+        Graph("mean", 0.05).transitions(gated_gram(torch.randn(120, 3, generator=generator), torch.ones(1, 3))), steps
+    )
+    unrelated = torch.randn(120, 4000, generator=generator)
+    unrelated = (unrelated - unrelated.mean(dim=0)) / unrelated.std(dim=0, correction=0)
+    scores = column_scores(unrelated, walk)[0]
+    one_deviation = chance_level(walk, 4000) - chance_level(walk, 2)
+    one_deviation /= math.sqrt(2 * math.log(4000)) - math.sqrt(2 * math.log(2))
+    mean = chance_level(walk, 2) - math.sqrt(2 * math.log(2)) * one_deviation
+    assert scores.mean().item() == pytest.approx(mean.item(), abs=3 * scores.std().item() / 60)
+    assert scores.std().item() == pytest.approx(one_deviation.item(), rel=0.1)
+    assert (scores > chance_level(walk, 4000)[0]).sum() <= 4
+
+
+def test_fewer_columns_need_longer_walks():
+    x = torch.randn(200, 40, generator=torch.Generator().manual_seed(0))
+    steps = [steps_that_tell_noise(x, Graph("mean", 0.05), k, torch.Generator().manual_seed(1)) for k in (2, 5, 40)]
+    assert steps[0] > steps[1] > steps[2] == 1
+
+
+def test_walks_are_not_lengthened_for_ever():
+    x = torch.randn(30, 1)
+    assert steps_that_tell_noise(x, Graph(1e-6), 1, torch.Generator().manual_seed(0)) <= 64

@@ -9,12 +9,14 @@ from tamis.neural.objective import (
     Objective,
     Term,
     View,
+    odds,
     reconstruction,
     redundancy,
     smoothness,
     weighted_reconstruction,
 )
 from tamis.neural.schedules import constant, warm_up
+from tamis.neural.structure import StructureMemory
 
 RECIPE = GraphRecipe(Graph("mean", 0.4), steps=lambda _: 2)
 BOTH = {"reconstruction": Term(reconstruction), "score": Term(smoothness, maximise=True)}
@@ -39,26 +41,51 @@ def view_of(x, logits, decoder, recipe=RECIPE, **options):
     layer = ConcreteLayer(2, 3, 4)
     weights = torch.softmax(logits, dim=-1)
     return View(
-        x, layer.codes(x, weights), decoder, recipe, gates=layer.gates(weights), probabilities=weights, **options
+        x,
+        layer.codes(x, weights),
+        decoder,
+        recipe,
+        gates=layer.gates(weights),
+        probabilities=weights,
+        structure=StructureMemory(2, 4).double(),
+        **options,
     )
 
 
 def test_reconstruction_agrees_with_loops(x, logits, decoder):
     view = view_of(x, logits, decoder)
     decoded = decoder(view.codes)
+    energy = sum(x[i, j].item() ** 2 for i in range(7) for j in range(4))
     for r in range(2):
         squares = [(decoded[r, i, j] - x[i, j]).item() ** 2 for i in range(7) for j in range(4)]
-        assert reconstruction(view)[r].item() == pytest.approx(sum(squares) / len(squares))
+        assert reconstruction(view)[r].item() == pytest.approx(sum(squares) / energy)
 
 
 def test_weighted_reconstruction_agrees_with_loops(x, logits, decoder):
     view = view_of(x, logits, decoder)
-    decoded = decoder(view.codes)
+    view.structure.total += torch.tensor([1.0, 2.0, 0.0, 1.0])
+    error = weighted_reconstruction(view)
+    decoded, weights = decoder(view.codes), view.structure.total
     for r in range(2):
-        scores = [max(0.0, (x[:, j] @ view.walk[r] @ x[:, j] / (x[:, j] @ x[:, j])).item()) for j in range(4)]
-        errors = [sum((decoded[r, i, j] - x[i, j]).item() ** 2 for i in range(7)) / 7 for j in range(4)]
-        expected = sum(s * e for s, e in zip(scores, errors, strict=True)) / sum(scores)
-        assert weighted_reconstruction(view)[r].item() == pytest.approx(expected, rel=1e-4)
+        errors = [sum((decoded[r, i, j] - x[i, j]).item() ** 2 for i in range(7)) for j in range(4)]
+        energies = [sum(x[i, j].item() ** 2 for i in range(7)) for j in range(4)]
+        expected = sum(weights[r, j].item() * errors[j] for j in range(4))
+        expected /= sum(weights[r, j].item() * energies[j] for j in range(4))
+        assert error[r].item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_training_views_teach_the_memory_and_hard_ones_do_not(x, logits, decoder):
+    soft = view_of(x, logits, decoder)
+    weighted_reconstruction(soft)
+    assert soft.structure.count == 1
+    hard = View(x, x[:, [0, 2, 3]].expand(2, 7, 3), decoder, RECIPE, structure=soft.structure)
+    weighted_reconstruction(hard)
+    assert soft.structure.count == 1
+
+
+def test_odds():
+    torch.testing.assert_close(odds(torch.tensor([0.5, 0.8])), torch.tensor([1.0, 4.0]))
+    assert odds(torch.tensor(1.2)) == pytest.approx(120)
 
 
 def test_redundancy_agrees_with_loops(x, logits, decoder):
@@ -81,24 +108,30 @@ def test_gradients_of_the_terms(x, logits, decoder, term, on):
 
 
 def test_gradient_of_the_weighted_error_holds_the_weights_fixed(x, logits, decoder):
-    fixed = view_of(x, logits.detach(), decoder).column_weights
+    view = view_of(x, logits, decoder)
+    (gradient,) = torch.autograd.grad(weighted_reconstruction(view).sum(), logits)
+    fixed = view.structure.weights()
 
     def error(values):
-        return (view_of(x, values, decoder).column_errors * fixed).mean(dim=-1)
+        energy = (fixed * x.square().mean(dim=0)).sum(dim=-1)
+        return (view_of(x, values, decoder).column_errors * fixed).sum(dim=-1) / energy
 
     assert torch.autograd.gradcheck(error, logits)
     (expected,) = torch.autograd.grad(error(logits).sum(), logits)
-    (gradient,) = torch.autograd.grad(weighted_reconstruction(view_of(x, logits, decoder)).sum(), logits)
     torch.testing.assert_close(gradient, expected)
 
 
-def test_balanced_gradient_is_that_of_J(x, logits, decoder):
-    parts = Objective(BOTH, RECIPE)(view_of(x, logits, decoder))
+@pytest.mark.parametrize("measure", [odds, lambda value: value], ids=["odds", "error"])
+def test_balanced_gradient_is_that_of_J(x, logits, decoder, measure):
+    for weight in decoder.parameters():  # a decoder that explains something, so that the odds are not at their floor
+        weight.data *= 0.3
+    terms = BOTH | {"reconstruction": Term(reconstruction, measure=measure)}
+    parts = Objective(terms, RECIPE)(view_of(x, logits, decoder))
     (balanced,) = torch.autograd.grad(parts.loss.sum(), logits, retain_graph=True)
     (of_j,) = torch.autograd.grad(parts.objective.sum(), logits, retain_graph=True)
     torch.testing.assert_close(balanced, of_j)
     torch.testing.assert_close(parts.loss, torch.zeros(2, dtype=torch.float64))
-    expected = parts.terms["reconstruction"].log() - parts.terms["score"].log()
+    expected = measure(parts.terms["reconstruction"]).log() - parts.terms["score"].log()
     torch.testing.assert_close(parts.objective, expected)
 
 

@@ -26,7 +26,23 @@ def test_every_parameter_changes_something(selector, parameters, blobs, quick):
     assert not np.array_equal(before.selection_probs_, after.selection_probs_)
 
 
-@pytest.mark.parametrize("parameters", [{"weighted_reconstruction": False}, {"reconstruction_warmup": 0.0}], ids=str)
+def test_the_diffusion_time_follows_the_number_of_columns(blobs, quick):
+    steps = [LSCAE(k, **quick).fit(blobs.X).diffusion_steps_ for k in (1, 2, 8)]
+    assert steps[0] >= steps[1] >= steps[2]
+    assert steps[0] > steps[2]
+    assert LSCAE(2, diffusion_steps=(2, 16), **quick).fit(blobs.X).diffusion_steps_ == 16
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"weighted_reconstruction": False},
+        {"balance": "error"},
+        {"reconstruction_warmup": 0.0},
+        {"score_weight": (1.0, 1.0)},
+    ],
+    ids=str,
+)
 def test_every_parameter_of_reconstruction_changes_something(parameters, blobs, quick):
     before = LSCAE(2, **quick).fit(blobs.X)
     after = LSCAE(2, **(quick | parameters)).fit(blobs.X)
@@ -37,11 +53,17 @@ def test_every_parameter_of_reconstruction_changes_something(parameters, blobs, 
     ("parameters", "sentence"),
     [
         ({"graph_on": "columns"}, "'graph_on' parameter of LSCAE must be a str among"),
-        ({"diffusion_steps": 0}, "'diffusion_steps' parameter of LSCAE must be an int in the range"),
+        (
+            {"diffusion_steps": 0},
+            "'diffusion_steps' parameter of LSCAE must be a str among {'auto'}, an int in the range",
+        ),
         ({"diffusion_steps": (1, 2.5)}, r"diffusion_steps takes \(start, end\), two positive numbers; got \(1, 2\.5\)"),
         ({"bandwidth": "median"}, "'bandwidth' parameter of LSCAE must be a str among"),
         ({"bandwidth": ("mean", -1)}, r"bandwidth takes a rule \('nearest', 'mean'\), a pair.*got \('mean', -1\)"),
         ({"bandwidth": ("median", 1)}, "bandwidth takes a rule"),
+        ({"score_weight": (1.0,)}, r"score_weight takes \(start, end\), two numbers of at least 0; got \(1\.0,\)"),
+        ({"score_weight": (1.0, -1)}, "score_weight takes"),
+        ({"balance": "log"}, "'balance' parameter of LSCAE must be a str among"),
         ({"reconstruction_warmup": 2}, "'reconstruction_warmup' parameter of LSCAE must be a float in the range"),
     ],
 )

@@ -22,7 +22,9 @@ def test_terms_of_the_three_selectors(blobs, quick):
 
 def test_history_holds_J(blobs, quick):
     history = LSCAE(2, **quick).fit(blobs.X).history_
-    expected = np.log(history["reconstruction"]) - np.log(np.maximum(history["score"], 1e-6))
+    unexplained = history["reconstruction"]
+    odds = unexplained / np.maximum(1 - unexplained, 0.01)
+    expected = np.log(odds) - np.log(np.maximum(history["score"], 1e-6))
     np.testing.assert_allclose(history["objective"], expected, rtol=1e-4)
     assert history["epoch"].tolist() == list(range(1, 13))
     assert history["temperature"][-1] == pytest.approx(0.01)

@@ -107,12 +107,15 @@ def chance_level(walk: Tensor, n_columns: int) -> Tensor:
     """Give the score that the smoothest of n independent columns reaches by chance: (restarts, 1).
 
     For a standardised column f that has nothing to do with a walk Q on m rows, ``fᵀ Q f / fᵀ f`` has the mean
-    ``(tr Q − 1)/m`` and the standard deviation ``√(‖Q‖² + tr Q²)/m``; the largest of n such scores is about
-    ``√(2 log n)`` deviations above the mean.
+    ``(tr Q − 1)/m`` and the standard deviation ``√(‖Q‖² − m‖c‖² + tr Q² − 1)/m``, with c the column means of Q (what
+    the constant vector, to which f is orthogonal, takes away). The largest of n such scores is about ``√(2 log n)``
+    deviations above the mean.
     """
     rows = walk.shape[-1]
     mean = (walk.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - 1) / rows
-    deviation = (walk.square().sum(dim=(-2, -1)) + (walk * walk.mT).sum(dim=(-2, -1))).sqrt() / rows
+    spread = walk.square().sum(dim=(-2, -1)) - rows * walk.mean(dim=-2).square().sum(dim=-1)
+    spread = spread + (walk * walk.mT).sum(dim=(-2, -1)) - 1
+    deviation = spread.clamp_min(0).sqrt() / rows
     return (mean + math.sqrt(2 * math.log(max(2, n_columns))) * deviation).unsqueeze(-1)
 
 

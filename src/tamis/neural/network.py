@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.objective import Objective, View
+from tamis.neural.structure import StructureMemory
 
 
 class SelectorNetwork(nn.Module):
@@ -27,6 +28,7 @@ class SelectorNetwork(nn.Module):
         super().__init__()
         n_restarts, free_units, _ = layer.logits.shape
         self.layer = layer
+        self.structure = StructureMemory(n_restarts, layer.n_features)
         self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, layer.n_features), generator)
 
     def soft_view(
@@ -46,12 +48,13 @@ class SelectorNetwork(nn.Module):
             objective.recipe,
             gates=self.layer.gates(weights),
             probabilities=self.layer.probabilities(temperature) if objective.needs_probabilities else None,
+            structure=self.structure,
             progress=progress,
         )
 
     def hard_view(self, x: Tensor, objective: Objective, columns: Tensor) -> View:
         """See the batch through fixed columns, (restarts, k), one for each unit."""
-        return View(x, hard_codes(x, columns), self.decoder, objective.recipe)
+        return View(x, hard_codes(x, columns), self.decoder, objective.recipe, structure=self.structure)
 
 
 def hard_codes(x: Tensor, columns: Tensor) -> Tensor:

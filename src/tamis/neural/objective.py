@@ -13,8 +13,12 @@ import torch
 from torch import Tensor
 
 from tamis.neural.decoder import Decoder
-from tamis.neural.diffusion import TINY, Graph, chance_level, column_scores, diffuse, diffusion_score, gated_gram
+from tamis.neural.diffusion import TINY, Graph, diffuse, diffusion_score, gated_gram
 from tamis.neural.schedules import Schedule, constant
+from tamis.neural.structure import StructureMemory
+
+LEAST_EXPLAINED = 0.01
+"""Floor of the explained share, which an untrained decoder can bring below zero."""
 
 SMALLEST = 1e-6
 """Floor of a term's magnitude, so that neither the balance nor log J divides by zero."""
@@ -60,6 +64,8 @@ class View:
         Gates of the columns; None for a hard selection, whose gated columns are the codes themselves.
     probabilities : Tensor (restarts, units, candidates), optional
         Noise-free selection weights ``softmax(Λ/τ)``.
+    structure : StructureMemory, optional
+        Which columns carried structure so far.
     progress : float
         Share of training done.
     """
@@ -70,6 +76,7 @@ class View:
     recipe: GraphRecipe
     gates: Tensor | None = None
     probabilities: Tensor | None = None
+    structure: StructureMemory | None = None
     progress: float = 1.0
 
     @cached_property
@@ -85,31 +92,32 @@ class View:
         return diffuse(self.recipe.graph.transitions(self.gram), self.recipe.steps(self.progress))
 
     @cached_property
-    def column_weights(self) -> Tensor:
-        """Weights ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊`` with mean 1, held fixed: (restarts, d)."""
-        # Not under no_grad: the walk is shared, and must carry gradients for the score.
-        walk = self.walk.detach()
-        excess = (column_scores(self.x, walk) - chance_level(walk, self.x.shape[1])).clamp_min(0)
-        # Where no column stands out from chance, all weigh the same.
-        return (excess + TINY) / (excess + TINY).mean(dim=-1, keepdim=True)
-
-    @cached_property
     def column_errors(self) -> Tensor:
         """Mean squared reconstruction error of every column: (restarts, d)."""
         return (self.decoder(self.codes) - self.x).square().mean(dim=-2)
 
 
 def reconstruction(view: View) -> Tensor:
-    """Give the mean squared error ``‖X − X̂‖² / (rows · d)``."""
-    return view.column_errors.mean(dim=-1)
+    """Give the share of the variance that is not reconstructed, ``‖X − X̂‖² / ‖X‖²``."""
+    return view.column_errors.sum(dim=-1) / (view.x.square().mean(dim=-2).sum() + TINY)
 
 
 def weighted_reconstruction(view: View) -> Tensor:
-    """Give the mean squared error, each column weighted by how smooth it is on the current graph.
+    """Give ``Σ_j w_j ‖f_j − f̂_j‖² / Σ_j w_j ‖f_j‖²``, each column weighted by the structure it carries.
 
     Columns without structure cannot be reconstructed from anything but themselves and would own the plain error.
     """
-    return (view.column_errors * view.column_weights).mean(dim=-1)
+    assert view.structure is not None
+    if view.gates is not None:  # a hard view is for judging, not for learning what the structure is
+        view.structure.observe(view.x, view.walk)
+    weights = view.structure.weights()
+    energy = (weights * view.x.square().mean(dim=-2)).sum(dim=-1)
+    return (weights * view.column_errors).sum(dim=-1) / (energy + TINY)
+
+
+def odds(share: Tensor) -> Tensor:
+    """Give ``s / (1 − s)`` of a share, for shares that may exceed one."""
+    return share / (1 - share).clamp_min(LEAST_EXPLAINED)
 
 
 def smoothness(view: View) -> Tensor:
@@ -127,14 +135,15 @@ def redundancy(view: View) -> Tensor:
 class Term(NamedTuple):
     """A term of the objective.
 
-    A balanced term enters the loss as ``±w(progress) · term / sg|term|`` and J as ``±log term``; another enters the
-    loss as ``±w(progress) · term`` and J not at all.
+    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±log m``, where m is the measure of its
+    value; another enters the loss as ``±w(progress) · m`` and J not at all.
     """
 
     value: Callable[[View], Tensor]
     maximise: bool = False
     balanced: bool = True
     weight: Schedule = constant(1.0)
+    measure: Callable[[Tensor], Tensor] = lambda value: value
 
 
 class Parts(NamedTuple):
@@ -149,8 +158,8 @@ class Parts(NamedTuple):
 class Objective:
     """A balanced sum of named terms.
 
-    With ``sg`` the stop-gradient, ``Σ ±term/sg|term|`` is constant in value, but its gradient is that of
-    ``J = Σ ±log term``: J is what is monitored, and what restarts are compared by.
+    With ``sg`` the stop-gradient, ``Σ ±m/sg|m|`` is constant in value, but its gradient is that of ``J = Σ ±log m``: J
+    is what is monitored, and what restarts are compared by.
     """
 
     terms: dict[str, Term]
@@ -167,9 +176,9 @@ class Objective:
         loss = torch.zeros_like(view.codes[:, 0, 0])
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
-            value, sign = values[name], -1.0 if term.maximise else 1.0
-            scale = value.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
-            loss = loss + sign * term.weight(view.progress) * value / scale
+            measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
+            scale = measure.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
+            loss = loss + sign * term.weight(view.progress) * measure / scale
             if term.balanced:
-                objective = objective + sign * value.clamp_min(SMALLEST).log()
+                objective = objective + sign * measure.clamp_min(SMALLEST).log()
         return Parts(loss, objective, values)

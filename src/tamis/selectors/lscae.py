@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural.objective import Term, reconstruction, weighted_reconstruction
-from tamis.neural.schedules import warm_up
+from tamis.neural.objective import Term, odds, reconstruction, smoothness, weighted_reconstruction
+from tamis.neural.schedules import linear, warm_up
 from tamis.neural.training import Callback
 from tamis.selectors.concrete_graph import ConcreteGraphSelector
+
+MEASURES = {"odds": odds, "error": lambda error: error}
+"""What of the unexplained share enters the objective."""
 
 PAPER: dict[str, Any] = {
     "graph_on": "concrete",
@@ -18,7 +21,9 @@ PAPER: dict[str, Any] = {
     "self_loops": True,
     "normalize_score": False,
     "weighted_reconstruction": False,
+    "balance": "error",
     "reconstruction_warmup": 0.0,
+    "score_weight": (1.0, 1.0),
     "annealing": "linear",
     "temperature": (10.0, 0.01),
     "redundancy_penalty": 100.0,
@@ -53,11 +58,11 @@ class LSCAE(ConcreteGraphSelector):
     A concrete layer of k units shows k of the d columns; a decoder reconstructs all columns from them, and a diffusion
     score tells how smooth they are on the graph that they span themselves. Both together,
 
-    .. math:: J = \log \sum_j w_j \lVert f_j - \hat f_j \rVert^2
+    .. math:: J = \log \frac{s}{1 - s}
                   - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
 
-    are minimised by gradient descent while the temperature of the layer falls: the second term discards nuisance
-    columns, the first one copies.
+    with s the unexplained share of the (weighted) variance, are minimised by gradient descent while the temperature of
+    the layer falls: the second term discards nuisance columns, the first one copies.
 
     Parameters
     ----------
@@ -78,10 +83,16 @@ class LSCAE(ConcreteGraphSelector):
     normalize_score : bool, default=True
         Whether the score is divided by the energy ``trace(GᵀG)``.
     weighted_reconstruction : bool, default=True
-        Whether the reconstruction error of a column is weighted by its smoothness on the current graph,
-        ``w_j ∝ (f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊``. Unweighted, columns without structure own the error.
+        Whether the reconstruction error of a column is weighted by its smoothness above chance on the graphs seen so
+        far, the mean of ``(f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊``. Unweighted, columns without structure own the
+        error.
+    balance : {"odds", "error"}, default="odds"
+        What of the unexplained share of the variance s is balanced against the score: ``s/(1 − s)``, which nuisance
+        columns do not dilute, or s itself (the paper).
     reconstruction_warmup : float, default=1.0
         Share of training over which the weight of the reconstruction term rises from 0 to 1.
+    score_weight : (float, float), default=(1.0, 0.0)
+        Weight of the score at the beginning and at the end of training: the graph decides first, reconstruction last.
     annealing : {"linear", "exponential"}, default="linear"
         How the temperature falls.
     temperature : (float, float), default=(10.0, 0.01)
@@ -147,7 +158,9 @@ class LSCAE(ConcreteGraphSelector):
     _parameter_constraints: ClassVar[dict] = {
         **ConcreteGraphSelector._parameter_constraints,
         "weighted_reconstruction": ["boolean"],
+        "balance": [StrOptions(set(MEASURES))],
         "reconstruction_warmup": [Interval(Real, 0, 1, closed="both")],
+        "score_weight": [tuple, list],
     }
 
     def __init__(
@@ -160,7 +173,9 @@ class LSCAE(ConcreteGraphSelector):
         self_loops: bool = False,
         normalize_score: bool = True,
         weighted_reconstruction: bool = True,
+        balance: str = "odds",
         reconstruction_warmup: float = 1.0,
+        score_weight: tuple[float, float] = (1.0, 0.0),
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -203,7 +218,9 @@ class LSCAE(ConcreteGraphSelector):
             random_state=random_state,
         )
         self.weighted_reconstruction = weighted_reconstruction
+        self.balance = balance
         self.reconstruction_warmup = reconstruction_warmup
+        self.score_weight = score_weight
 
     @classmethod
     def from_paper(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
@@ -215,9 +232,15 @@ class LSCAE(ConcreteGraphSelector):
         """Make a selector with the defaults of the authors' public code, except for the given parameters."""
         return cls(n_features_to_select, **(PUBLIC_CODE | changes))
 
+    def _check_values(self) -> None:
+        super()._check_values()
+        weights = self.score_weight
+        if len(weights) != 2 or not all(isinstance(weight, Real) and float(weight) >= 0 for weight in weights):
+            raise ValueError(f"score_weight takes (start, end), two numbers of at least 0; got {weights!r}.")
+
     def _terms(self) -> dict[str, Term]:
         error = weighted_reconstruction if self.weighted_reconstruction else reconstruction
         return {
-            "reconstruction": Term(error, weight=warm_up(self.reconstruction_warmup)),
-            **super()._terms(),
+            "reconstruction": Term(error, weight=warm_up(self.reconstruction_warmup), measure=MEASURES[self.balance]),
+            "score": Term(smoothness, maximise=True, weight=linear(*self.score_weight)),
         }
