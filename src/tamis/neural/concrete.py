@@ -13,10 +13,45 @@ def gumbel_like(tensor: Tensor, generator: torch.Generator | None = None) -> Ten
     return uniform.clamp_min_(smallest).log_().neg_().clamp_min_(smallest).log_().neg_()
 
 
+class GumbelPool:
+    """Gumbel noise drawn once and reused in ever new alignments.
+
+    Drawing noise costs more than all else that is done with large layers. A sample is a strided view into the pool,
+    ``G_ij = pool[start + i·stride + j]`` with random start and stride: rows overlap, but never in the same place.
+
+    Parameters
+    ----------
+    like : Tensor (restarts, units, columns)
+        What the noise will be added to.
+    generator : torch.Generator, optional
+        Source of the noise, the starts and the strides.
+    """
+
+    LEAST = 2**16
+    SPARE = 1.5
+
+    def __init__(self, like: Tensor, generator: torch.Generator | None = None):
+        self.generator = generator
+        size = max(self.LEAST, int(self.SPARE * like.numel()))
+        self.pool = gumbel_like(like.new_empty(size), generator)
+
+    def draw(self, like: Tensor) -> Tensor:
+        """Give noise shaped like the tensor, a view that must not be written to."""
+        restarts, units, columns = like.shape
+        rows = restarts * units
+        free = len(self.pool) - columns
+        picks = torch.rand(2, generator=self.generator, device=self.pool.device).tolist()
+        widest = max(1, free // max(1, rows))
+        stride = 1 + int(picks[0] * widest) if widest > 1 else 1
+        stride = max(1, min(stride, free // max(1, rows - 1))) if rows > 1 else 1
+        start = int(picks[1] * (free - stride * (rows - 1) + 1))
+        return self.pool.as_strided((restarts, units, columns), (units * stride, stride, 1), start)
+
+
 class ConcreteLayer(nn.Module):
     """Relaxed choice of one column per unit.
 
-    A sample is ``Z = softmax((Λ + G)/τ)`` over the columns, with logits Λ and Gumbel noise G; the temperature τ is
+    A sample is ``Z = softmax((Λ + G)/τ)`` over the candidates, with logits Λ and Gumbel noise G; the temperature τ is
     applied once. As τ falls, each row of Z tends to a one-hot vector drawn with probabilities ``softmax(Λ)``.
 
     Parameters
@@ -40,36 +75,42 @@ class ConcreteLayer(nn.Module):
     ):
         super().__init__()
         self.n_features = n_features
-        self.kept = torch.as_tensor(kept, dtype=torch.long)
-        self.candidates = candidates
-        n_choices = n_features if candidates is None else len(candidates)
-        self.logits = nn.Parameter(torch.zeros(n_restarts, n_units - len(self.kept), n_choices))
+        self.kept: Tensor
+        self.candidates: Tensor
+        self.register_buffer("kept", torch.as_tensor(kept, dtype=torch.long))
+        self.register_buffer("candidates", torch.arange(n_features) if candidates is None else candidates)
+        self.logits = nn.Parameter(torch.zeros(n_restarts, n_units - len(self.kept), len(self.candidates)))
 
-    def sample(self, temperature: float, generator: torch.Generator | None = None) -> Tensor:
-        """Draw Z, of shape (restarts, free units, candidates)."""
-        return torch.softmax((self.logits + gumbel_like(self.logits, generator)) / temperature, dim=-1)
+    def sample(self, temperature: float, noise: Tensor) -> Tensor:
+        """Give Z for the noise G, of shape (restarts, free units, candidates)."""
+        return torch.softmax((self.logits + noise) / temperature, dim=-1)
 
     def probabilities(self, temperature: float = 1.0) -> Tensor:
-        """Give ``softmax(Λ/τ)``; at τ = 1, the chance of each column to be shown by each free unit."""
+        """Give ``softmax(Λ/τ)``; at τ = 1, the chance of each candidate to be shown by each free unit."""
         return torch.softmax(self.logits / temperature, dim=-1)
 
-    def codes(self, x: Tensor, weights: Tensor) -> Tensor:
+    def shown(self, x: Tensor) -> Tensor:
+        """Give the columns of a batch that the layer looks at: the kept ones, then the candidates."""
+        if not len(self.kept) and len(self.candidates) == self.n_features:
+            return x
+        return x[:, torch.cat([self.kept, self.candidates])]
+
+    def codes(self, shown: Tensor, weights: Tensor) -> Tensor:
         """Show the units' view ``C = X Zᵀ`` of a batch, of shape (restarts, rows, units), kept columns first."""
-        chosen = self._choices(x) @ weights.mT
-        if not len(self.kept):
+        n_kept = len(self.kept)
+        chosen = shown[:, n_kept:] @ weights.mT
+        if not n_kept:
             return chosen
-        kept = x[:, self.kept].expand(len(chosen), -1, -1)
-        return torch.cat([kept, chosen], dim=-1)
+        return torch.cat([shown[:, :n_kept].expand(len(chosen), -1, -1), chosen], dim=-1)
 
     def gates(self, weights: Tensor) -> Tensor:
-        """Tell how openly each column is shown, ``g_j = max_i Z_ij`` and 1 for kept ones: (restarts, d)."""
-        if self.candidates is None:
-            return weights.amax(dim=1)
-        gates = weights.new_zeros(len(weights), self.n_features)
-        gates[:, self.kept] = 1.0
-        if weights.shape[1]:
-            gates = gates.index_copy(1, self.candidates, weights.amax(dim=1))
-        return gates
+        """Tell how openly each shown column is shown, 1 for kept ones and ``g_j = max_i Z_ij``: (restarts, shown)."""
+        kept = weights.new_ones(len(weights), len(self.kept))
+        if not weights.shape[1]:
+            return torch.cat([kept, weights.new_zeros(len(weights), weights.shape[2])], dim=-1)
+        return torch.cat([kept, weights.amax(dim=1)], dim=-1)
 
-    def _choices(self, x: Tensor) -> Tensor:
-        return x if self.candidates is None else x[:, self.candidates]
+    def keep_candidates(self, positions: Tensor) -> None:
+        """Go on with some of the candidates only."""
+        self.candidates = self.candidates[positions]
+        self.logits = nn.Parameter(self.logits.detach()[..., positions].contiguous())

@@ -35,18 +35,29 @@ class Decoder(nn.Module):
             self.biases.append(nn.Parameter(torch.zeros(n_restarts, 1, outputs)))
 
     def forward(self, codes: Tensor) -> Tensor:
-        """Map codes (restarts, rows, k) to reconstructions (restarts, rows, d)."""
-        last = len(self.weights) - 1
-        hidden = codes
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            hidden = torch.baddbmm(bias, hidden, weight)
-            if layer < last:
-                hidden = leaky_relu(hidden, NEGATIVE_SLOPE)
-        return hidden
+        """Map codes (restarts, rows, k) to reconstructions (restarts, rows, outputs)."""
+        return torch.baddbmm(self.biases[-1], self.hidden(codes), self.weights[-1])
+
+    def hidden(self, codes: Tensor) -> Tensor:
+        """Map codes to the last hidden layer, which the readout combines linearly."""
+        layers = list(zip(self.weights, self.biases, strict=True))[:-1]
+        for weight, bias in layers:
+            codes = leaky_relu(torch.baddbmm(bias, codes, weight), NEGATIVE_SLOPE)
+        return codes
 
     def restart(self, index: int) -> "Decoder":
         """Give a decoder of one restart only, on the CPU, that shares nothing with this one."""
-        sizes = [self.weights[0].shape[1], *(weight.shape[2] for weight in self.weights)]
-        single = Decoder(1, sizes, torch.Generator())  # not the global generator, which is the user's
+        single = Decoder(1, self._sizes(), torch.Generator())  # not the global generator, which is the user's
         single.load_state_dict({name: value[index : index + 1].cpu() for name, value in self.state_dict().items()})
         return single
+
+    def with_readout(self, readout: Tensor) -> "Decoder":
+        """Give a decoder of one restart with another readout (hidden + 1, outputs), the bias in its last row."""
+        single = Decoder(1, [*self._sizes()[:-1], readout.shape[1]], torch.Generator())
+        last = len(self.weights) - 1
+        state = self.state_dict() | {f"weights.{last}": readout[None, :-1], f"biases.{last}": readout[None, -1:]}
+        single.load_state_dict(state)
+        return single
+
+    def _sizes(self) -> list[int]:
+        return [self.weights[0].shape[1], *(weight.shape[2] for weight in self.weights)]

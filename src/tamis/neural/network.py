@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.objective import Objective, View
+from tamis.neural.readout import leave_one_out
 from tamis.neural.structure import StructureMemory
 
 
@@ -20,41 +21,56 @@ class SelectorNetwork(nn.Module):
         The selecting layer.
     hidden_units : sequence of int
         Widths of the decoder's hidden layers.
+    targets : Tensor of int, optional
+        Columns that the decoder reconstructs during training; all by default.
     generator : torch.Generator
         Source of the decoder's initial weights.
     """
 
-    def __init__(self, layer: ConcreteLayer, hidden_units: Sequence[int], generator: torch.Generator | None = None):
+    def __init__(
+        self,
+        layer: ConcreteLayer,
+        hidden_units: Sequence[int],
+        targets: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ):
         super().__init__()
         n_restarts, free_units, _ = layer.logits.shape
+        n_targets = layer.n_features if targets is None else len(targets)
         self.layer = layer
-        self.structure = StructureMemory(n_restarts, layer.n_features)
-        self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, layer.n_features), generator)
+        self.targets = targets
+        self.structure = StructureMemory(n_restarts, n_targets)
+        self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, n_targets), generator)
 
-    def soft_view(
-        self,
-        x: Tensor,
-        objective: Objective,
-        temperature: float,
-        progress: float,
-        generator: torch.Generator | None = None,
-    ) -> View:
+    def goal(self, x: Tensor) -> Tensor:
+        """Give the columns of a batch that are to be reconstructed."""
+        return x if self.targets is None else x[:, self.targets]
+
+    def soft_view(self, x: Tensor, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
         """See the batch through one noisy sample of the concrete layer."""
-        weights = self.layer.sample(temperature, generator)
+        weights = self.layer.sample(temperature, noise)
+        shown = self.layer.shown(x)
+        codes = self.layer.codes(shown, weights)
         return View(
-            x,
-            self.layer.codes(x, weights),
-            self.decoder,
+            self.goal(x),
+            codes,
+            self.decoder(codes) if objective.needs_decoder else None,
             objective.recipe,
+            self.structure,
+            shown=shown,
             gates=self.layer.gates(weights),
             probabilities=self.layer.probabilities(temperature) if objective.needs_probabilities else None,
-            structure=self.structure,
             progress=progress,
         )
 
     def hard_view(self, x: Tensor, objective: Objective, columns: Tensor) -> View:
-        """See the batch through fixed columns, (restarts, k), one for each unit."""
-        return View(x, hard_codes(x, columns), self.decoder, objective.recipe, structure=self.structure)
+        """See a batch through fixed columns, (restarts, k), one for each unit, the readout refitted to it.
+
+        Every row is decoded by a readout fitted on the other rows, so that few rows cannot be learnt by heart.
+        """
+        codes, goal = hard_codes(x, columns), self.goal(x)
+        decoded = leave_one_out(self.decoder.hidden(codes), goal) if objective.needs_decoder else None
+        return View(goal, codes, decoded, objective.recipe, self.structure)
 
 
 def hard_codes(x: Tensor, columns: Tensor) -> Tensor:
@@ -71,9 +87,8 @@ def distinct_columns(layer: ConcreteLayer) -> tuple[Tensor, Tensor]:
     probabilities = layer.probabilities().detach().cpu()
     picks = torch.stack([_choose_in_turn(unit_by_column) for unit_by_column in probabilities])
     collisions = (picks != probabilities.argmax(dim=-1)).sum(dim=-1)
-    if layer.candidates is not None:
-        picks = layer.candidates.cpu()[picks]
-    return torch.cat([layer.kept.expand(len(picks), -1), picks], dim=-1), collisions
+    kept = layer.kept.cpu().expand(len(picks), -1)
+    return torch.cat([kept, layer.candidates.cpu()[picks]], dim=-1), collisions
 
 
 def _choose_in_turn(probabilities: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY, Graph, diffuse, diffusion_score, gated_gram
 from tamis.neural.schedules import Schedule, constant
 from tamis.neural.structure import StructureMemory
@@ -52,38 +51,40 @@ class View:
 
     Attributes
     ----------
-    x : Tensor (rows, d)
-        The batch.
+    goal : Tensor (rows, targets)
+        The columns to reconstruct.
     codes : Tensor (restarts, rows, k)
         Outputs of the units.
-    decoder : Decoder
-        Maps codes to reconstructions.
+    decoded : Tensor (restarts, rows, targets) or None
+        Reconstruction of the goal, if some term looks at it.
     recipe : GraphRecipe
         How to build the graph.
-    gates : Tensor (restarts, d), optional
-        Gates of the columns; None for a hard selection, whose gated columns are the codes themselves.
+    structure : StructureMemory, optional
+        Which targets carried structure so far.
+    shown, gates : Tensor (rows, shown) and (restarts, shown), optional
+        The columns that the layer looks at, and how openly it shows each. None for a hard selection, whose gated
+        columns are the codes themselves.
     probabilities : Tensor (restarts, units, candidates), optional
         Noise-free selection weights ``softmax(Λ/τ)``.
-    structure : StructureMemory, optional
-        Which columns carried structure so far.
     progress : float
         Share of training done.
     """
 
-    x: Tensor
+    goal: Tensor
     codes: Tensor
-    decoder: Decoder
+    decoded: Tensor | None
     recipe: GraphRecipe
+    structure: StructureMemory | None = None
+    shown: Tensor | None = None
     gates: Tensor | None = None
     probabilities: Tensor | None = None
-    structure: StructureMemory | None = None
     progress: float = 1.0
 
     @cached_property
     def gram(self) -> Tensor:
         """Gram matrix of what the graph is computed on."""
-        if self.recipe.on == "gates" and self.gates is not None:
-            return gated_gram(self.x, self.gates)
+        if self.recipe.on == "gates" and self.shown is not None and self.gates is not None:
+            return gated_gram(self.shown, self.gates)
         return self.codes @ self.codes.mT
 
     @cached_property
@@ -93,13 +94,14 @@ class View:
 
     @cached_property
     def column_errors(self) -> Tensor:
-        """Mean squared reconstruction error of every column: (restarts, d)."""
-        return (self.decoder(self.codes) - self.x).square().mean(dim=-2)
+        """Mean squared reconstruction error of every target: (restarts, targets)."""
+        assert self.decoded is not None
+        return (self.decoded - self.goal).square().mean(dim=-2)
 
 
 def reconstruction(view: View) -> Tensor:
     """Give the share of the variance that is not reconstructed, ``‖X − X̂‖² / ‖X‖²``."""
-    return view.column_errors.sum(dim=-1) / (view.x.square().mean(dim=-2).sum() + TINY)
+    return view.column_errors.sum(dim=-1) / (view.goal.square().mean(dim=-2).sum() + TINY)
 
 
 def weighted_reconstruction(view: View) -> Tensor:
@@ -109,9 +111,9 @@ def weighted_reconstruction(view: View) -> Tensor:
     """
     assert view.structure is not None
     if view.gates is not None:  # a hard view is for judging, not for learning what the structure is
-        view.structure.observe(view.x, view.walk)
+        view.structure.observe(view.goal, view.walk)
     weights = view.structure.weights()
-    energy = (weights * view.x.square().mean(dim=-2)).sum(dim=-1)
+    energy = (weights * view.goal.square().mean(dim=-2)).sum(dim=-1)
     return (weights * view.column_errors).sum(dim=-1) / (energy + TINY)
 
 
@@ -169,6 +171,11 @@ class Objective:
     def needs_probabilities(self) -> bool:
         """Whether some term looks at the noise-free selection weights."""
         return any(term.value is redundancy for term in self.terms.values())
+
+    @property
+    def needs_decoder(self) -> bool:
+        """Whether some term looks at the reconstruction."""
+        return any(term.value in (reconstruction, weighted_reconstruction) for term in self.terms.values())
 
     def __call__(self, view: View) -> Parts:
         """Evaluate all terms on one view."""

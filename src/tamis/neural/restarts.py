@@ -17,15 +17,14 @@ from tamis.neural.training import (
     Settings,
     hard_objective,
     refit_decoder,
-    steps_per_epoch,
     train,
 )
 
-REFIT_STEPS = 100
-"""Optimiser steps of the decoder on the hard selection."""
-
-GROUP_VALUES = 2**22
+GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
+
+TARGETS = 2048
+"""At most so many columns, drawn at random, are reconstructed during training."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,12 @@ class Problem:
     def n_free(self) -> int:
         """Number of units that learn."""
         return self.n_units - len(self.kept)
+
+    def targets(self, generator: torch.Generator | None) -> Tensor | None:
+        """Draw the columns to reconstruct during training; None for all."""
+        if self.n_features <= TARGETS:
+            return None
+        return torch.randperm(self.n_features, generator=generator, device=_device(generator))[:TARGETS]
 
     def layer(self, n_restarts: int) -> ConcreteLayer:
         """Make an untrained layer for this choice."""
@@ -60,10 +65,10 @@ class Fit:
         Units that did not get their favourite because it was taken.
     objective : float
         J of the hard selection, its decoder refitted.
-    probabilities : Tensor (free units, candidates)
-        Selection probabilities ``softmax(Λ)`` at the end of training.
+    probabilities, candidates : Tensor (free units, candidates) and (candidates,)
+        Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     decoder : Decoder
-        The refitted decoder, of one restart.
+        The refitted decoder to all columns, of one restart.
     history : list of dict
         One row an epoch.
     """
@@ -72,6 +77,7 @@ class Fit:
     collisions: int
     objective: float
     probabilities: Tensor
+    candidates: Tensor
     decoder: Decoder
     history: list[dict[str, float]]
 
@@ -113,12 +119,24 @@ def train_restarts(
     best: Fit | None = None
     objectives: list[float] = []
     for size in sizes:
-        network = SelectorNetwork(problem.layer(size), hidden_units, generator).to(_device(generator))
+        targets = problem.targets(generator)
+        network = SelectorNetwork(problem.layer(size), hidden_units, targets, generator).to(_device(generator))
         history = train(network, objective, problem.rows, settings, generator, relay)
-        group = _harden(network, objective, problem.rows, settings, generator)
-        objectives += group.objectives.tolist()
-        if best is None or group.objectives.min() < best.objective:
-            best = group.best(network, history)
+        columns, collisions = distinct_columns(network.layer)
+        found = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)
+        objectives += found.tolist()
+        if best is None or found.min() < best.objective:
+            index = int(found.argmin())
+            decoder = refit_decoder(network, columns[index], problem.rows, settings.batch_size, index)
+            best = Fit(
+                columns=columns[index],
+                collisions=int(collisions[index]),
+                objective=float(found[index]),
+                probabilities=network.layer.probabilities()[index].detach().cpu(),
+                candidates=network.layer.candidates.cpu(),
+                decoder=decoder,
+                history=[_row(epoch, index) for epoch in history],
+            )
         if relay.stopped:
             break
     assert best is not None
@@ -127,43 +145,14 @@ def train_restarts(
 
 def group_sizes(n_init: int, problem: Problem) -> list[int]:
     """Split the restarts into groups that train together."""
-    choices = problem.n_features if problem.candidates is None else len(problem.candidates)
-    at_once = max(1, GROUP_VALUES // max(1, problem.n_free * choices))
+    at_once = most_restarts(problem, n_init)
     return [min(at_once, n_init - start) for start in range(0, n_init, at_once)]
 
 
-@dataclass(frozen=True)
-class _Hardened:
-    """Hard selections of a group: columns (restarts, k), collisions and J of each."""
-
-    columns: Tensor
-    collisions: Tensor
-    objectives: Tensor
-
-    def best(self, network: SelectorNetwork, history: list[Epoch]) -> Fit:
-        index = int(self.objectives.argmin())
-        return Fit(
-            columns=self.columns[index],
-            collisions=int(self.collisions[index]),
-            objective=float(self.objectives[index]),
-            probabilities=network.layer.probabilities()[index].detach().cpu(),
-            decoder=network.decoder.restart(index),
-            history=[_row(epoch, index) for epoch in history],
-        )
-
-
-def _harden(
-    network: SelectorNetwork,
-    objective: Objective,
-    rows: RowSource,
-    settings: Settings,
-    generator: torch.Generator | None,
-) -> _Hardened:
-    columns, collisions = distinct_columns(network.layer)
-    refit = replace(settings, epochs=-(-REFIT_STEPS // steps_per_epoch(rows.n_rows, settings.batch_size)))
-    refit_decoder(network, columns, rows, refit, generator)
-    objectives = hard_objective(network, objective, columns, rows, settings.batch_size, generator)
-    return _Hardened(columns, collisions, objectives)
+def most_restarts(problem: Problem, limit: int) -> int:
+    """Give how many restarts, up to a limit, can train together."""
+    choices = problem.n_features if problem.candidates is None else len(problem.candidates)
+    return min(limit, max(1, GROUP_VALUES // max(1, problem.n_free * choices)))
 
 
 def _row(epoch: Epoch, index: int) -> dict[str, float]:

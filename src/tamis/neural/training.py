@@ -1,4 +1,4 @@
-"""The one training loop, with a callback per epoch, and the refit of a decoder on a hard selection."""
+"""The one training loop, with a callback per epoch, and the judgement of a hard selection."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,8 +7,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from tamis.neural.concrete import GumbelPool
+from tamis.neural.decoder import Decoder
+from tamis.neural.narrowing import Narrowing
 from tamis.neural.network import SelectorNetwork, hard_codes
-from tamis.neural.objective import Objective
+from tamis.neural.objective import Objective, Parts
+from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
 
 EVALUATION_BATCHES = 8
@@ -27,13 +31,14 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train: epochs, rows in a batch, temperature from progress, and the two learning rates."""
+    """How to train: epochs, rows in a batch, temperature from progress, learning rates, and how to narrow."""
 
     epochs: int
     batch_size: int
     temperature: Schedule
     selector_lr: float
     decoder_lr: float
+    narrowing: Narrowing | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,41 @@ def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | 
     return next(batches(rows, batch_size, generator))
 
 
+class _Stepper:
+    """One optimiser step after another, from progress 0 to 1."""
+
+    def __init__(
+        self,
+        network: SelectorNetwork,
+        objective: Objective,
+        settings: Settings,
+        n_steps: int,
+        generator: torch.Generator | None,
+    ):
+        self.network, self.objective, self.settings = network, objective, settings
+        self.noise = GumbelPool(network.layer.logits, generator)
+        self.done, self.last = 0, max(1, n_steps - 1)
+        groups = [
+            {"params": [network.layer.logits], "lr": settings.selector_lr},
+            {"params": list(network.decoder.parameters()), "lr": settings.decoder_lr},
+        ]
+        self.optimiser = torch.optim.Adam(groups if objective.needs_decoder else groups[:1], fused=True)
+
+    def step(self, x: Tensor) -> Parts:
+        """Train on one batch."""
+        progress = self.done / self.last
+        self.done += 1
+        if self.settings.narrowing is not None:
+            self.settings.narrowing.apply(self.network.layer, self.optimiser, progress)
+        self.temperature = self.settings.temperature(progress)
+        noise = self.noise.draw(self.network.layer.logits)
+        parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
+        self.optimiser.zero_grad()
+        parts.loss.sum().backward()
+        self.optimiser.step()
+        return parts
+
+
 def train(
     network: SelectorNetwork,
     objective: Objective,
@@ -96,28 +136,15 @@ def train(
     callback: Callback = lambda _: None,
 ) -> list[Epoch]:
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
-    optimiser = torch.optim.Adam(
-        [
-            {"params": network.layer.parameters(), "lr": settings.selector_lr},
-            {"params": network.decoder.parameters(), "lr": settings.decoder_lr},
-        ],
-        fused=True,
-    )
-    last_step = max(1, settings.epochs * steps_per_epoch(rows.n_rows, settings.batch_size) - 1)
+    n_steps = settings.epochs * steps_per_epoch(rows.n_rows, settings.batch_size)
+    stepper = _Stepper(network, objective, settings, n_steps, generator)
     history: list[Epoch] = []
-    step = 0
     for number in range(1, settings.epochs + 1):
         records = []
         for x in batches(rows, settings.batch_size, generator):
-            progress = step / last_step
-            temperature = settings.temperature(progress)
-            parts = objective(network.soft_view(x, objective, temperature, progress, generator))
-            optimiser.zero_grad()
-            parts.loss.sum().backward()
-            optimiser.step()
+            parts = stepper.step(x)
             records.append({"": parts.objective.detach(), **{k: v.detach() for k, v in parts.terms.items()}})
-            step += 1
-        history.append(_epoch(number, settings.epochs, temperature, records, network))
+        history.append(_epoch(number, settings.epochs, stepper.temperature, records, network))
         if callback(history[-1]) is True:
             break
     return history
@@ -130,23 +157,6 @@ def _epoch(
     means = {name: torch.stack([record[name] for record in records]).mean(dim=0).cpu() for name in records[0]}
     peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
     return Epoch(number, total, temperature, means.pop(""), means, peak)
-
-
-def refit_decoder(
-    network: SelectorNetwork,
-    columns: Tensor,
-    rows: RowSource,
-    settings: Settings,
-    generator: torch.Generator | None = None,
-) -> None:
-    """Train the decoder alone on hard columns (restarts, k), for the mean squared error of all columns."""
-    optimiser = torch.optim.Adam(network.decoder.parameters(), lr=settings.decoder_lr, fused=True)
-    for _ in range(settings.epochs):
-        for x in batches(rows, settings.batch_size, generator):
-            loss = (network.decoder(hard_codes(x, columns)) - x).square().mean(dim=(-2, -1)).sum()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
 
 
 @torch.no_grad()
@@ -165,3 +175,12 @@ def hard_objective(
         if len(values) == EVALUATION_BATCHES:
             break
     return torch.stack(values).mean(dim=0).cpu()
+
+
+@torch.no_grad()
+def refit_decoder(network: SelectorNetwork, columns: Tensor, rows: RowSource, batch_size: int, index: int) -> Decoder:
+    """Give a decoder from the hard columns (k,) of one restart to all columns, its readout fitted in one pass."""
+    single, readout = network.decoder.restart(index), Readout()
+    for x in batches(rows, batch_size, None if rows.n_rows <= batch_size else torch.Generator()):
+        readout.add(single.hidden(hard_codes(x.cpu(), columns[None]))[0], x.cpu())
+    return single.with_readout(readout.solve())

@@ -16,12 +16,16 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.neural.decoder import Decoder
+from tamis.neural.narrowing import Narrowing
 from tamis.neural.objective import Objective, Term, redundancy
-from tamis.neural.restarts import Fit, Problem, train_restarts
+from tamis.neural.restarts import Fit, Problem, most_restarts, train_restarts
 from tamis.neural.schedules import ANNEALING, constant
 from tamis.neural.training import Callback, Settings, steps_per_epoch
 from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows
+
+RESTARTS = 4
+"""Restarts that ``n_init="auto"`` makes of a problem of moderate size."""
 
 STEPS = 300
 """Optimiser steps that ``max_epochs=None`` aims at."""
@@ -43,7 +47,8 @@ class ConcreteSelector(FeatureSelector):
         "batch_size": [Interval(Integral, 3, None, closed="left")],
         "selector_lr": [Interval(Real, 0, None, closed="neither")],
         "decoder_lr": [Interval(Real, 0, None, closed="neither")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "narrowing": ["boolean"],
         "scale": [StrOptions({"standard", "center"}), None],
         "device": [str],
         "n_jobs": [Integral, None],
@@ -63,7 +68,8 @@ class ConcreteSelector(FeatureSelector):
         batch_size: int = 256,
         selector_lr: float = 0.1,
         decoder_lr: float = 0.003,
-        n_init: int = 4,
+        n_init: str | int = "auto",
+        narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
         never: Sequence[int | str] = (),
@@ -82,6 +88,7 @@ class ConcreteSelector(FeatureSelector):
         self.selector_lr = selector_lr
         self.decoder_lr = decoder_lr
         self.n_init = n_init
+        self.narrowing = narrowing
         self.scale = scale
         self.device = device
         self.n_jobs = n_jobs
@@ -116,11 +123,11 @@ class ConcreteSelector(FeatureSelector):
                 self._objective(problem, generator),
                 self._settings(rows.n_rows),
                 self.hidden_units,
-                self.n_init,
+                self._restarts(problem),
                 generator,
                 self._callbacks(),
             )
-        return self._keep(fit, objectives, task)
+        return self._keep(fit, objectives)
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)
@@ -164,9 +171,13 @@ class ConcreteSelector(FeatureSelector):
             temperature=ANNEALING[self.annealing](*self.temperature),
             selector_lr=self.selector_lr,
             decoder_lr=self.decoder_lr,
+            narrowing=Narrowing() if self.narrowing else None,
         )
 
-    def _keep(self, fit: Fit, objectives: list[float], task: Task) -> Selection:
+    def _restarts(self, problem: Problem) -> int:
+        return most_restarts(problem, RESTARTS) if self.n_init == "auto" else int(self.n_init)
+
+    def _keep(self, fit: Fit, objectives: list[float]) -> Selection:
         """Set the fitted attributes from the best restart."""
         self.objective_ = fit.objective
         self.restart_objectives_ = np.array(objectives)
@@ -174,19 +185,19 @@ class ConcreteSelector(FeatureSelector):
         self.n_collisions_ = fit.collisions
         self.unit_columns_ = self.active_[fit.columns.numpy()]
         self.decoder_weights_ = {name: value.numpy() for name, value in fit.decoder.state_dict().items()}
-        self.selection_probs_ = self._all_probabilities(fit, task)
+        self.selection_probs_ = self._all_probabilities(fit)
         peaks = fit.probabilities.amax(dim=-1).numpy()
         self.convergence_ = Convergence(peaks, fit.collisions, self.restart_objectives_).sentence()
         scores = self.selection_probs_.max(axis=0, initial=0.0)
         chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
         return Selection(scores, chosen)
 
-    def _all_probabilities(self, fit: Fit, task: Task) -> NDArray[np.float64]:
+    def _all_probabilities(self, fit: Fit) -> NDArray[np.float64]:
         """Spread the probabilities over the columns of X; a kept column has a unit of its own with certainty."""
         n_kept = len(self.unit_columns_) - len(fit.probabilities)
         probabilities = np.zeros((len(self.unit_columns_), self.n_features_in_))
         probabilities[np.arange(n_kept), self.unit_columns_[:n_kept]] = 1.0
-        probabilities[n_kept:, task.candidates] = fit.probabilities.numpy()
+        probabilities[n_kept:, self.active_[fit.candidates.numpy()]] = fit.probabilities.numpy()
         return probabilities
 
     def reconstruct(self, X_selected: Any) -> NDArray[np.float64]:

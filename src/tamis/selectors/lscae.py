@@ -33,6 +33,7 @@ PAPER: dict[str, Any] = {
     "selector_lr": 1.0,
     "decoder_lr": 0.01,
     "n_init": 1,
+    "narrowing": False,
 }
 """The paper to the letter. It prints neither the batch size nor the constant of the penalty ("large")."""
 
@@ -107,8 +108,11 @@ class LSCAE(ConcreteGraphSelector):
         Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
     selector_lr, decoder_lr : float, default=0.1, 0.003
         Learning rates of the logits and of the decoder.
-    n_init : int, default=4
-        Number of restarts; the hard selection with the smallest J wins, its decoder refitted.
+    n_init : "auto" or int, default="auto"
+        Number of restarts; the hard selection with the smallest J wins, its decoder refitted. "auto" makes 4, or fewer
+        where k times the number of columns is so large that they could not be trained together.
+    narrowing : bool, default=True
+        Whether columns that no unit wants leave the race during training, which makes it faster.
     scale : {"standard", "center"} or None, default="standard"
         Whether columns are brought to mean 0 and standard deviation 1, to mean 0, or used as they are.
     must_keep, never : sequence of int or str, default=()
@@ -184,7 +188,8 @@ class LSCAE(ConcreteGraphSelector):
         batch_size: int = 256,
         selector_lr: float = 0.1,
         decoder_lr: float = 0.003,
-        n_init: int = 4,
+        n_init: str | int = "auto",
+        narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
         never: Sequence[int | str] = (),
@@ -209,6 +214,7 @@ class LSCAE(ConcreteGraphSelector):
             selector_lr=selector_lr,
             decoder_lr=decoder_lr,
             n_init=n_init,
+            narrowing=narrowing,
             scale=scale,
             must_keep=must_keep,
             never=never,

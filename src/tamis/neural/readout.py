@@ -1,0 +1,51 @@
+"""The decoder's last layer in closed form: ridge regression of the columns on the last hidden layer."""
+
+import torch
+from torch import Tensor
+
+STRENGTH = 1e-2
+"""Ridge penalty, as a share of the number of rows times the mean energy of a hidden unit."""
+
+
+def with_ones(hidden: Tensor) -> Tensor:
+    """Append a column of ones, for the bias."""
+    return torch.cat([hidden, torch.ones_like(hidden[..., :1])], dim=-1)
+
+
+def penalised(moment: Tensor) -> Tensor:
+    """Give ``HᵀH + λ I`` for ``HᵀH`` of shape (..., h, h)."""
+    energy = moment.diagonal(dim1=-2, dim2=-1).mean(dim=-1)[..., None, None]
+    return moment + STRENGTH * energy * torch.eye(moment.shape[-1], dtype=moment.dtype, device=moment.device)
+
+
+def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
+    """Predict every row of the goal by a readout fitted on the other rows: (restarts, rows, columns).
+
+    With the hat matrix ``A = H (HᵀH + λI)⁻¹ Hᵀ``, the prediction of row i without row i is
+    ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
+    """
+    design = with_ones(hidden)
+    hat = design @ torch.linalg.solve(penalised(design.mT @ design), design.mT)
+    own = hat.diagonal(dim1=-2, dim2=-1).clamp_max(1 - 1e-4).unsqueeze(-1)
+    return (hat @ goal - own * goal) / (1 - own)
+
+
+class Readout:
+    """A readout for many columns, fitted in one pass over batches of rows."""
+
+    def __init__(self) -> None:
+        self.moment: Tensor | None = None
+        self.products: Tensor | None = None
+
+    def add(self, hidden: Tensor, goal: Tensor) -> None:
+        """Take in a batch: hidden (rows, h) and goal (rows, columns)."""
+        design = with_ones(hidden)
+        moment, products = design.mT @ design, design.mT @ goal
+        self.moment = moment if self.moment is None else self.moment + moment
+        self.products = products if self.products is None else self.products + products
+
+    def solve(self) -> Tensor:
+        """Give the weights (h + 1, columns), the bias in the last row."""
+        assert self.moment is not None
+        assert self.products is not None
+        return torch.linalg.solve(penalised(self.moment), self.products)
