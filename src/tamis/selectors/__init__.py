@@ -47,6 +47,7 @@ SELECTORS = Registry(
         "lscae": "lscae:LSCAE",
         "cae": "cae:CAE",
         "concrete-laplacian": "concrete_laplacian:ConcreteLaplacian",
+        "laplacian-score": "laplacian_score:LaplacianScore",
     }
 )
 
