@@ -86,13 +86,22 @@ class ScaledTable:
         return scaled
 
 
-def scale_table(X: Any, statistics: ColumnStatistics, scale: str | None) -> ScaledTable:
-    """Show the columns that vary: z-scored ("standard"), centred ("center") or as they are (None)."""
+def scaling(statistics: ColumnStatistics, scale: str | None) -> tuple[NDArray[np.intp], Array, Array]:
+    """Give the columns that vary, what to subtract from them and what to divide them by.
+
+    They are z-scored ("standard"), centred ("center") or left as they are (None).
+    """
     columns = np.flatnonzero(~statistics.constant)
     mean, std = statistics.mean[columns], statistics.std[columns]
     # Values so small that their squares vanish have no spread that could be divided by.
     spread = np.where(std > 0, std, 1.0) if scale == "standard" else np.ones_like(std)
-    return ScaledTable(X, columns, mean, np.zeros_like(mean) if scale is None else mean, spread)
+    return columns, np.zeros_like(mean) if scale is None else mean, spread
+
+
+def scale_table(X: Any, statistics: ColumnStatistics, scale: str | None) -> ScaledTable:
+    """Show the columns that vary, scaled as :func:`scaling` says."""
+    columns, center, spread = scaling(statistics, scale)
+    return ScaledTable(X, columns, statistics.mean[columns], center, spread)
 
 
 def _slices(length: int, width: int, block_values: int) -> Iterator[slice]:

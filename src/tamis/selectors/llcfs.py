@@ -44,7 +44,7 @@ class LLCFS(ScaledSelector):
     n_clusters : int or None, default=None
         The number c of eigenvectors, the constant one among them; None takes the largest gap among the first 21
         eigenvalues of the graph's Laplacian.
-    n_neighbors : int, default=5
+    n_neighbors : int, default=20
         Neighbours of every row, itself not among them; fewer if there are not so many other rows.
     beta : float, default=0.1
         Weight β of the errors of the ridge regressions against the size of their weights.
@@ -97,7 +97,7 @@ class LLCFS(ScaledSelector):
         n_features_to_select: int | None = None,
         *,
         n_clusters: int | None = None,
-        n_neighbors: int = 5,
+        n_neighbors: int = 20,
         beta: float = 0.1,
         max_iter: int = 20,
         tol: float = 1e-4,

@@ -51,7 +51,7 @@ class NDFS(GraphSelector):
         The number of indicators; None takes the largest gap among the first 21 eigenvalues of the graph's Laplacian.
     alpha : float, default=1.0
         Weight α of the regression against the smoothness of F.
-    beta : float, default=1.0
+    beta : float, default=10.0
         Weight β of the norm of W.
     gamma : float, default=1e8
         Weight γ of the orthogonality of F.
@@ -119,7 +119,7 @@ class NDFS(GraphSelector):
         *,
         n_clusters: int | None = None,
         alpha: float = 1.0,
-        beta: float = 1.0,
+        beta: float = 10.0,
         gamma: float = 1e8,
         max_iter: int = 30,
         tol: float = 1e-6,

@@ -31,7 +31,7 @@ class RSR(ScaledSelector):
     ----------
     n_features_to_select : int or None, default=None
         How many columns to select; None selects half of them.
-    sparsity : float, default=1.0
+    sparsity : float, default=100.0
         The weight λ of the norm of W.
     max_iter : int, default=30
         Most reweightings.
@@ -67,7 +67,7 @@ class RSR(ScaledSelector):
     >>> rng = np.random.default_rng(0)
     >>> source = rng.normal(size=(60, 1))
     >>> X = np.hstack([rng.normal(size=(60, 2)), source + 0.5 * rng.normal(size=(60, 4)), source])
-    >>> RSR(1, sparsity=20).fit(X).selected_.tolist()
+    >>> RSR(1).fit(X).selected_.tolist()
     [6]
     """
 
@@ -82,7 +82,7 @@ class RSR(ScaledSelector):
         self,
         n_features_to_select: int | None = None,
         *,
-        sparsity: float = 1.0,
+        sparsity: float = 100.0,
         max_iter: int = 30,
         tol: float = 1e-5,
         scale: str | None = "standard",
