@@ -27,9 +27,9 @@ class AEFS(GradientSelector):
     ----------
     n_features_to_select : int or None, default=None
         How many columns to select; None selects half of them.
-    n_hidden : int, default=32
-        Width of the hidden layer.
-    sparsity : float, default=0.1
+    n_hidden : int, default=4
+        Width of the hidden layer. It must be narrow: a wide one copies every column, noise first.
+    sparsity : float, default=0.02
         The weight α of the ℓ2,1 norm.
     weight_decay : float, default=0.001
         The weight β of the squared weights.
@@ -86,8 +86,8 @@ class AEFS(GradientSelector):
         self,
         n_features_to_select: int | None = None,
         *,
-        n_hidden: int = 32,
-        sparsity: float = 0.1,
+        n_hidden: int = 4,
+        sparsity: float = 0.02,
         weight_decay: float = 0.001,
         max_epochs: int = 300,
         batch_size: int = 256,

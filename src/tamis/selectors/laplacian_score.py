@@ -39,7 +39,7 @@ class LaplacianScore(GraphSelector):
 
     Notes
     -----
-    O(n²d) time. Sparse X stays sparse: it is made dense in blocks of 16 MB, and the graph holds n · n_neighbors weights.
+    O(n²d) time. Sparse X stays sparse: it is made dense in blocks of 16 MB. The graph holds n · n_neighbors weights.
 
     References
     ----------

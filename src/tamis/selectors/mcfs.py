@@ -127,9 +127,7 @@ def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
             dense = table.dense()
             return np.array([lars_path(dense, y, max_iter=n_nonzero, **_LARS)[2] for y in targets.T])
         gram, products = _normal_equations(table, targets)
-        return np.array(
-            [lars_path_gram(xy, gram, n_samples=n, max_iter=n_nonzero, **_LARS)[2] for xy in products]
-        )
+        return np.array([lars_path_gram(xy, gram, n_samples=n, max_iter=n_nonzero, **_LARS)[2] for xy in products])
 
 
 _LARS = {"method": "lar", "return_path": False, "copy_X": True}
