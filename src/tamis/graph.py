@@ -71,11 +71,13 @@ def _distance_blocks(table: ScaledTable) -> Any:
     n, d = table.shape
     # Distances do not change by a shift, but lose digits far from zero. A whole-numbered shift keeps counts exact.
     anchor = np.rint(table.mean)
-    norms = np.concatenate([_shifted(block, anchor).__pow__(2).sum(axis=1) for _, block in table.row_blocks()])
+    norms = np.concatenate([np.square(_shifted(block, anchor)).sum(axis=1) for _, block in table.row_blocks()])
     for rows, block in table.row_blocks(min(BLOCK_VALUES, d * max(1, DISTANCE_VALUES // n))):
         block, squares = _shifted(block, anchor), np.empty((len(block), n))
         for others, other in table.row_blocks():
-            np.matmul(block, _shifted(other, anchor).T, out=squares[:, others])
+            # A matrix times its own transpose is computed in another way; the storage of X must not decide which.
+            other = block if others == rows else _shifted(other, anchor)
+            np.matmul(block, other.T, out=squares[:, others])
         squares *= -2
         squares += norms
         squares += norms[rows, None]
@@ -164,6 +166,8 @@ def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
     """
     n = graph.shape[0]
     count = min(count, n - 1)
+    if count < 1:
+        return Spectrum(np.empty(0), np.empty((n, 0)))
     decompose = _dense_spectrum if n <= DENSE_ROWS or count > n // 4 else _lanczos_spectrum
     values, vectors = decompose(normalised_adjacency(graph), trivial_vector(graph), count)
     values, vectors = np.clip(1 - values[::-1], 0, 2), vectors[:, ::-1]

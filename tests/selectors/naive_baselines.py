@@ -8,7 +8,7 @@ import numpy as np
 def blobs(n=40, d=8, informative=(1, 4), seed=0, shift=6.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
-    X[: n // 2, list(informative)] += shift
+    X[: n // 2, [j for j in informative if j < d]] += shift
     return X
 
 

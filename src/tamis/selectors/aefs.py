@@ -29,15 +29,15 @@ class AEFS(GradientSelector):
         How many columns to select; None selects half of them.
     n_hidden : int, default=4
         Width of the hidden layer. It must be narrow: a wide one copies every column, noise first.
-    sparsity : float, default=0.02
+    sparsity : float, default=0.1
         The weight α of the ℓ2,1 norm.
     weight_decay : float, default=0.001
         The weight β of the squared weights.
-    max_epochs : int, default=300
+    max_epochs : int, default=500
         Passes over the rows.
     batch_size : int, default=256
         Most rows of a step.
-    learning_rate : float, default=0.005
+    learning_rate : float, default=0.02
         Step size of the Adam optimiser.
     scale : {"standard", "center"} or None, default="standard"
         What is done to the columns: z-scores, centring or nothing.
@@ -87,11 +87,11 @@ class AEFS(GradientSelector):
         n_features_to_select: int | None = None,
         *,
         n_hidden: int = 4,
-        sparsity: float = 0.02,
+        sparsity: float = 0.1,
         weight_decay: float = 0.001,
-        max_epochs: int = 300,
+        max_epochs: int = 500,
         batch_size: int = 256,
-        learning_rate: float = 0.005,
+        learning_rate: float = 0.02,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
         never: Sequence[int | str] = (),

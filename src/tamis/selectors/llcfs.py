@@ -85,7 +85,7 @@ class LLCFS(ScaledSelector):
 
     _parameter_constraints: ClassVar[dict] = {
         **ScaledSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 2, None, closed="left"), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],

@@ -104,7 +104,7 @@ class NDFS(GraphSelector):
 
     _parameter_constraints: ClassVar[dict] = {
         **GraphSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 2, None, closed="left"), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither")],

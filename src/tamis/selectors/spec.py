@@ -47,7 +47,7 @@ class SPEC(GraphSelector):
     exponent : float, default=1.0
         The r of γ(λ) = λ^r; a large r forgives what is smooth already.
     n_clusters : int or None, default=None
-        The c of φ3; None takes the largest gap among the first 21 eigenvalues.
+        The c of φ3, at least 2; None takes the largest gap among the first 21 eigenvalues.
     n_neighbors : int, default=5
         Neighbours of every row in the graph; fewer if there are not so many other rows.
     bandwidth : {"neighbors", "pairwise"} or float, default="neighbors"
@@ -87,7 +87,7 @@ class SPEC(GraphSelector):
         **GraphSelector._parameter_constraints,
         "ranking": [StrOptions({"phi1", "phi2", "phi3"})],
         "exponent": [Interval(Real, 0, None, closed="neither")],
-        "n_clusters": [Interval(Integral, 2, None, closed="left"), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -131,7 +131,7 @@ class SPEC(GraphSelector):
         return -np.divide(energies, rest, out=np.full_like(energies, np.inf), where=varies)
 
     def _phi3(self, table: ScaledTable, graph: csr_array) -> Array:
-        self.n_clusters_ = count_clusters(graph) if self.n_clusters is None else min(self.n_clusters, graph.shape[0])
+        self.n_clusters_ = max(2, min(self.n_clusters or count_clusters(graph), graph.shape[0]))
         spectrum = smooth_spectrum(graph, self.n_clusters_ - 1)
         gains = 2.0**self.exponent - spectrum.values**self.exponent
         scores = np.empty(table.shape[1])

@@ -146,10 +146,10 @@ def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> cs
             for scatter in _patch_scatters(table, members)
         ]
     )
-    blocks = (blocks + blocks.transpose(0, 2, 1)) / 2
     rows = np.repeat(members, size, axis=1).ravel()
     columns = np.tile(members, (1, size)).ravel()
-    return csr_array((blocks.ravel(), (rows, columns)), shape=(n, n))
+    local = csr_array((blocks.ravel(), (rows, columns)), shape=(n, n))
+    return (local + local.T).tocsr() / 2
 
 
 def _patch_scatters(table: ScaledTable, members: NDArray[np.intp]):  # type: ignore[no-untyped-def]
