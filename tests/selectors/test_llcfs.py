@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from naive_baselines import blobs, neighbour_lists, zscore
+from sklearn.exceptions import ConvergenceWarning
 
 from tamis import LLCFS
 from tamis.selectors.llcfs import kernel_neighbours, predictions, ridge_solutions
@@ -77,3 +78,11 @@ def test_stops_when_the_relevances_stay():
 def test_bad_parameters_are_named(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         LLCFS(**parameters).fit(blobs())
+
+
+def test_clusters_without_contact_are_a_warning():
+    X = blobs(80, 6, informative=(1, 4), shift=100.0)
+    with pytest.warns(ConvergenceWarning, match="Raise n_neighbors=5 above the size of the clusters, or n_clusters=2"):
+        selector = LLCFS(2, n_clusters=2, n_neighbors=5).fit(X)
+    assert np.allclose(selector.scores_, 1 / 6)
+    assert set(LLCFS(2, n_clusters=2, n_neighbors=45).fit(X).selected_) == {1, 4}

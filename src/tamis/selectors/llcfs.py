@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import ClassVar
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from tamis.base import Task
@@ -19,6 +21,10 @@ Array = NDArray[np.float64]
 
 FLOOR = np.finfo(float).eps
 """Relevances never fall below this share, so that a column can come back."""
+
+
+CONSTANT = 1e-9
+"""Indicators that differ by less than this share within a neighbourhood are constant there."""
 
 
 class LLCFS(ScaledSelector):
@@ -42,7 +48,7 @@ class LLCFS(ScaledSelector):
     n_features_to_select : int or None, default=None
         How many columns to select; None selects half of them.
     n_clusters : int or None, default=None
-        The number c of eigenvectors, the constant one among them; None takes the largest gap among the first 21
+        The number c of eigenvectors, the constant one among them, at least 2; None takes the largest gap among the first 21
         eigenvalues of the graph's Laplacian.
     n_neighbors : int, default=20
         Neighbours of every row, itself not among them; fewer if there are not so many other rows.
@@ -66,6 +72,9 @@ class LLCFS(ScaledSelector):
 
     Notes
     -----
+    Clusters so far apart that no neighbourhood reaches across are predicted without any column: τ stays uniform, and
+    ``fit`` warns. More neighbours than the rows of a cluster help.
+
     O(n²d + n³) time a round, and 24 n² bytes. Sparse X stays sparse: it is made dense in blocks of 16 MB.
 
     References
@@ -115,13 +124,24 @@ class LLCFS(ScaledSelector):
     def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
         wanted = self.n_clusters or count_clusters(build_graph(table, self.n_neighbors))
-        self.n_clusters_ = min(wanted, n)
+        self.n_clusters_ = max(2, min(wanted, n))
         relevances = np.full(d, 1 / d)
         for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
             before, relevances = relevances, self._round(table, relevances)
             if np.abs(relevances - before).sum() < self.tol:
                 break
+        if self.n_iter_ == 1 and relevances is before:
+            self._warn_of_separation()
         return relevances
+
+    def _warn_of_separation(self) -> None:
+        warn(
+            "LLCFS learnt nothing: every row has all its neighbours in its own cluster, so that no column is needed to "
+            f"predict the cluster, and all columns have the same score. Raise n_neighbors={self.n_neighbors} above the "
+            f"size of the clusters, or n_clusters={self.n_clusters_}.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
 
     def _round(self, table: ScaledTable, relevances: Array) -> Array:
         kernel = weighted_kernel(table, relevances)
@@ -177,10 +197,13 @@ def new_relevances(
 ) -> Array:
     """Give ``τ_l ∝ τ_l √(Σ_ic (X[N_i]ᵀ R_i Y[N_i, c])_l²)``, summing to one.
 
+    They stay as they are if the indicators are constant in all neighbourhoods, for then only rounding errors are left.
     The sum is ``x_lᵀ Q x_l`` with an n × n matrix Q for all columns, which is sparse as the neighbourhoods are.
     """
     n, size = members.shape
     targets = solutions @ Y[members]
+    if np.abs(targets).max() <= CONSTANT * np.abs(solutions).max() * np.abs(Y).max():
+        return relevances
     rows = np.repeat(members, size, axis=1).ravel()
     columns = np.tile(members, (1, size)).ravel()
     products = csr_array(((targets @ targets.transpose(0, 2, 1)).ravel(), (rows, columns)), shape=(n, n))
