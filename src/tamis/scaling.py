@@ -11,6 +11,12 @@ from tamis.columns import BLOCK_VALUES, ColumnStatistics
 
 Array = NDArray[np.float64]
 
+CACHE_VALUES = 2**16
+"""Values of a block of columns (512 kB), which a sparse graph is multiplied by fastest while they are in the cache."""
+
+FEWEST_COLUMNS = 32
+"""A block has at least so many columns, even if they exceed the cache."""
+
 
 class ScaledTable:
     """Columns ``(x − center) / spread`` of a dense array or CSR matrix, as float64.
@@ -46,8 +52,10 @@ class ScaledTable:
         for rows in _slices(self.shape[0], self.shape[1], block_values):
             yield rows, self.take_rows(rows)
 
-    def column_blocks(self, block_values: int = BLOCK_VALUES) -> Iterator[tuple[slice, Array]]:
+    def column_blocks(self, block_values: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive columns with their positions; do not write into them."""
+        if block_values is None:
+            block_values = max(CACHE_VALUES, FEWEST_COLUMNS * self.shape[0])
         if self._whole is None and self._by_column is None:
             self._by_column = self._sparse.tocsc()
         for columns in _slices(self.shape[1], self.shape[0], block_values):
@@ -81,8 +89,10 @@ class ScaledTable:
     @staticmethod
     def _scaled(block: Any, center: Array, spread: Array) -> Array:
         scaled = np.array(block, dtype=np.float64, order="C")
-        scaled -= center
-        scaled /= spread
+        if center.any():
+            scaled -= center
+        if (spread != 1).any():
+            scaled /= spread
         return scaled
 
 

@@ -67,8 +67,8 @@ def smoothness(table: ScaledTable, graph: csr_array) -> Array:
     for columns, block in table.column_blocks():
         # LS does not depend on the column's mean; taking it away first avoids the difference of two large numbers.
         centred = block - (degree @ block) / total
-        variance = np.einsum("i,ij,ij->j", degree, centred, centred)
+        variance = degree @ np.square(centred)
         covariance = np.einsum("ij,ij->j", centred, graph @ centred)
-        some = variance > np.finfo(float).eps ** 2 * np.einsum("i,ij,ij->j", degree, block, block)
+        some = variance > np.finfo(float).eps ** 2 * (degree @ np.square(block))
         np.divide(covariance, variance, out=scores[columns], where=some)
     return scores
