@@ -6,6 +6,7 @@
 
 import argparse
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data-dir", type=Path, default=os.environ.get("TAMIS_DATA"))
     parser.add_argument("--repeats", type=int, default=5, help="turns of the quick methods")
     parser.add_argument("--slow-repeats", type=int, default=1, help="turns of UDFS and NDFS")
+    parser.add_argument("--limit", type=int, default=600, help="seconds after which a run is broken off")
     parser.add_argument("--only", nargs="*", help="names of methods")
     options = parser.parse_args(arguments)
     X = table(options.data_dir)
@@ -35,8 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
     for name, (ours, peer, slow) in jobs().items():
         if options.only and name not in options.only:
             continue
-        mine, theirs = in_turns(ours, peer, X, options.slow_repeats if slow else options.repeats)
-        print(f"| {name} | {mine:.3f} | {theirs:.3f} | {theirs / mine:.1f} |", flush=True)
+        mine, theirs, ended = in_turns(ours, peer, X, options.slow_repeats if slow else options.repeats, options.limit)
+        sign = "" if ended else "> "
+        print(f"| {name} | {mine:.3f} | {sign}{theirs:.3f} | {sign}{theirs / mine:.1f} |", flush=True)
 
 
 def table(folder: Path | None) -> np.ndarray:
@@ -46,15 +49,33 @@ def table(folder: Path | None) -> np.ndarray:
     return np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0))
 
 
-def in_turns(ours: Job, peer: Job, X: np.ndarray, repeats: int) -> tuple[float, float]:
-    best = [np.inf, np.inf]
+def in_turns(ours: Job, peer: Job, X: np.ndarray, repeats: int, limit: int) -> tuple[float, float, bool]:
+    """Give the best times of both, and whether the peer ended within the limit."""
+    best, ended = [np.inf, np.inf], True
     for _ in range(repeats):
         for side, job in enumerate((ours, peer)):
             given = X.copy()
             start = time.perf_counter()
-            job(given)
+            ended = run(job, given, limit) and ended
             best[side] = min(best[side], time.perf_counter() - start)
-    return best[0], best[1]
+    return best[0], best[1], ended
+
+
+def run(job: Job, X: np.ndarray, limit: int) -> bool:
+    """Run a job, and break it off after so many seconds, as soon as it returns from compiled code."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(limit)
+    try:
+        job(X)
+    except TimeoutError:
+        return False
+    finally:
+        signal.alarm(0)
+    return True
 
 
 def jobs() -> dict[str, tuple[Job, Job, bool]]:

@@ -14,8 +14,8 @@ def table_of(X, scale=None):
     return scale_table(X, summarise_columns(X), scale)
 
 
-@pytest.fixture
-def X():
+@pytest.fixture(name="X")
+def normal_table():
     return np.random.default_rng(0).normal(size=(30, 4))
 
 
@@ -88,7 +88,6 @@ def test_mean_distance_of_many_rows_is_that_of_some(X, monkeypatch):
     rows = np.linspace(0, 29, 10).astype(int)
     every = np.sqrt(((X[rows][:, None] - X[rows]) ** 2).sum(axis=2))
     assert graphs.mean_distance(table_of(X)) == pytest.approx(every.sum() / 90)
-
 
 
 @pytest.mark.parametrize("dense_rows", [0, 1000])

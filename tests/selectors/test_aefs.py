@@ -55,7 +55,14 @@ def test_sparsity_shortens_all_rows():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"n_hidden": 0}, {"sparsity": -1}, {"weight_decay": -1}, {"max_epochs": 0}, {"batch_size": 1}, {"learning_rate": 0}],
+    [
+        {"n_hidden": 0},
+        {"sparsity": -1},
+        {"weight_decay": -1},
+        {"max_epochs": 0},
+        {"batch_size": 1},
+        {"learning_rate": 0},
+    ],
 )
 def test_bad_parameters_are_named(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):

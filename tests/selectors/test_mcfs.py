@@ -9,7 +9,7 @@ from tamis import MCFS
 
 def naive_lars(X, y, steps):
     """Least-angle regression, written from Efron et al. (2004), equation by equation."""
-    n, d = X.shape
+    d = X.shape[1]
     active, beta = [], np.zeros(d)
     for step in range(steps):
         correlations = X.T @ (y - X @ beta)

@@ -48,8 +48,8 @@ class LLCFS(ScaledSelector):
     n_features_to_select : int or None, default=None
         How many columns to select; None selects half of them.
     n_clusters : int or None, default=None
-        The number c of eigenvectors, the constant one among them, at least 2; None takes the largest gap among the first 21
-        eigenvalues of the graph's Laplacian.
+        The number c of eigenvectors, the constant one among them, at least 2; None takes the largest gap among the
+        first 21 eigenvalues of the graph's Laplacian.
     n_neighbors : int, default=20
         Neighbours of every row, itself not among them; fewer if there are not so many other rows.
     beta : float, default=0.1
