@@ -1,8 +1,9 @@
 """How many of five informative columns does every classical selector find?
 
 ``python -m benchmarks.toy_recovery`` prints the table of ``docs/baselines.md``: 200 rows in five or three clusters,
-five columns that hold the clusters' centres (normal with spread 3) plus unit noise, and 15 or 195 columns of unit noise;
-each method with its defaults. Some defaults were set with tables of the seeds 0 to 4 in view, so others are used here.
+five columns that hold the centres of the clusters (normal with spread 3) plus unit noise, and 15 or 195 columns of
+unit noise; each method with its defaults. Some defaults were set with tables of the seeds 0 to 4 in view, so other
+seeds are used here.
 """
 
 import warnings
