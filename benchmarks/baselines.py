@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
@@ -79,55 +80,64 @@ def run(job: Job, X: np.ndarray, limit: int) -> bool:
 
 
 def jobs() -> dict[str, tuple[Job, Job, bool]]:
+    """Give for each method our job, the peer's, and whether the peer takes minutes."""
+    quick = {name: (*pair, False) for name, pair in graph_jobs().items()}
+    return quick | {name: (*pair, True) for name, pair in sparse_learning_jobs().items()}
+
+
+def peer_graph(X: np.ndarray) -> object:
+    from skfeature.utility.construct_W import construct_W
+
+    return construct_W(X, metric="euclidean", neighbor_mode="knn", weight_mode="heat_kernel", k=5, t=SIGMA)
+
+
+def graph_jobs() -> dict[str, tuple[Job, Job]]:
     from skfeature.function.similarity_based.lap_score import lap_score
     from skfeature.function.similarity_based.SPEC import spec
     from skfeature.function.sparse_learning_based.MCFS import mcfs
-    from skfeature.function.sparse_learning_based.NDFS import ndfs
-    from skfeature.function.sparse_learning_based.UDFS import udfs
-    from skfeature.utility.construct_W import construct_W
 
-    def graph(X: np.ndarray) -> object:
-        return construct_W(X, metric="euclidean", neighbor_mode="knn", weight_mode="heat_kernel", k=5, t=SIGMA)
-
-    graphs = {"n_neighbors": 5, "bandwidth": SIGMA, "scale": None}
     return {
         "Laplacian score": (
-            lambda X: LaplacianScore(K, **graphs).fit(X),
-            lambda X: lap_score(X, mode="index", W=graph(X)),
-            False,
+            lambda X: LaplacianScore(K, **GRAPH).fit(X),
+            lambda X: lap_score(X, mode="index", W=peer_graph(X)),
         ),
         "SPEC, phi2": (
-            lambda X: SPEC(K, **graphs).fit(X),
-            lambda X: spec(X, mode="index", style=0, W=graph(X)),
-            False,
+            lambda X: SPEC(K, **GRAPH).fit(X),
+            lambda X: spec(X, mode="index", style=0, W=peer_graph(X)),
         ),
         "SPEC, phi3": (
-            lambda X: SPEC(K, ranking="phi3", n_clusters=CLUSTERS, **graphs).fit(X),
-            lambda X: spec(X, mode="index", style=CLUSTERS, W=graph(X)),
-            False,
+            lambda X: SPEC(K, ranking="phi3", n_clusters=CLUSTERS, **GRAPH).fit(X),
+            lambda X: spec(X, mode="index", style=CLUSTERS, W=peer_graph(X)),
         ),
         "MCFS": (
-            lambda X: MCFS(K, n_eigenvectors=5, **graphs).fit(X),
-            lambda X: mcfs(X, n_selected_features=K, mode="index", n_clusters=5, W=graph(X)),
-            False,
+            lambda X: MCFS(K, n_eigenvectors=5, **GRAPH).fit(X),
+            lambda X: mcfs(X, n_selected_features=K, mode="index", n_clusters=5, W=peer_graph(X)),
         ),
-        # The peer has one parameter for both the ridge and the sparsity, and stops when the objective changes by less
-        # than 0.001, however large it is; tamis does its 20 rounds.
+    }
+
+
+def sparse_learning_jobs() -> dict[str, tuple[Job, Job]]:
+    from skfeature.function.sparse_learning_based.NDFS import ndfs
+    from skfeature.function.sparse_learning_based.UDFS import udfs
+
+    # The peer stops when its objective changes by less than 0.001, however large it is; tamis does all its rounds. In
+    # UDFS the peer has one parameter for both the ridge and the sparsity.
+    return {
         "UDFS": (
             lambda X: UDFS(K, n_clusters=CLUSTERS, n_neighbors=5, ridge=0.1, sparsity=0.1, tol=0, scale=None).fit(X),
             lambda X: udfs(X, mode="index", gamma=0.1, k=5, n_clusters=CLUSTERS),
-            True,
         ),
         "NDFS": (
-            lambda X: NDFS(K, n_clusters=CLUSTERS, alpha=1, beta=1, gamma=1e9, tol=0, **graphs).fit(X),
-            lambda X: ndfs(X, mode="index", n_clusters=CLUSTERS, alpha=1, beta=1, gamma=1e9, W=graph(X)),
-            True,
+            lambda X: NDFS(K, n_clusters=CLUSTERS, alpha=1, beta=1, gamma=1e9, tol=0, **GRAPH).fit(X),
+            lambda X: ndfs(X, mode="index", n_clusters=CLUSTERS, alpha=1, beta=1, gamma=1e9, W=peer_graph(X)),
         ),
     }
 
 
 SIGMA = 70.0
 """Width of the heat kernel, about the distance between neighbours of z-scored TOX-171."""
+
+GRAPH: dict[str, Any] = {"n_neighbors": 5, "bandwidth": SIGMA, "scale": None}
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ are no self-loops. With the degrees :math:`D = \operatorname{diag}(W 1)`, the La
 normalised one :math:`\hat L = I - D^{-1/2} W D^{-1/2}`.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def nearest_neighbours(table: ScaledTable, n_neighbors: int) -> Neighbours:
     return Neighbours(np.sqrt(squares), indices)
 
 
-def _distance_blocks(table: ScaledTable) -> Any:
+def _distance_blocks(table: ScaledTable) -> Iterator[tuple[slice, Array]]:
     """Yield positions of rows and their squared distances to all rows."""
     n, d = table.shape
     # Distances do not change by a shift, but lose digits far from zero. A whole-numbered shift keeps counts exact.

@@ -1,6 +1,8 @@
 """What every baseline promises: the estimator contract, unchanged input, sparse input, and degenerate tables."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -133,6 +135,82 @@ def test_every_method_finds_what_is_plain(name):
     X = blobs(60, 10, informative=(1, 4, 7), shift=8.0)
     selector = make(name, 3).set_params(**parameters.get(name, {}))
     assert set(selector.fit(X).selected_) == {1, 4, 7}
+
+
+CHANGES = {
+    "laplacian-score": {"n_neighbors": 2, "bandwidth": "pairwise", "scale": None},
+    "spec": {"ranking": "phi1", "exponent": 2.0, "n_neighbors": 2, "bandwidth": 0.5, "scale": "center"},
+    "mcfs": {"n_eigenvectors": 2, "n_nonzero": 6, "n_neighbors": 2, "bandwidth": 0.5, "scale": None},
+    "udfs": {
+        "n_clusters": 4,
+        "n_neighbors": 2,
+        "ridge": 50.0,
+        "sparsity": 1.0,
+        "max_iter": 1,
+        "tol": 0.9,
+        "scale": None,
+    },
+    "ndfs": {
+        "n_clusters": 4,
+        "alpha": 50.0,
+        "beta": 0.1,
+        "gamma": 1.0,
+        "max_iter": 1,
+        "tol": 0.9999,
+        "n_neighbors": 2,
+        "bandwidth": 0.1,
+        "scale": None,
+    },
+    "llcfs": {"n_clusters": 4, "n_neighbors": 4, "beta": 5.0, "max_iter": 1, "tol": 1.0, "scale": "center"},
+    "srcfs": {
+        "n_subspaces": 2,
+        "n_partitions": 1,
+        "n_neighbors": 2,
+        "bandwidth": 9.0,
+        "scale": None,
+        "random_state": 1,
+    },
+    "rsr": {"sparsity": 1.0, "max_iter": 1, "tol": 0.9, "scale": "center"},
+    "aefs": {
+        "n_hidden": 2,
+        "sparsity": 1.0,
+        "weight_decay": 1.0,
+        "max_epochs": 5,
+        "batch_size": 7,
+        "learning_rate": 0.1,
+        "scale": None,
+        "random_state": 1,
+    },
+    "dufs": {
+        "loss": "penalised",
+        "gate_noise": "sample",
+        "sigma": 0.2,
+        "n_neighbors": 4,
+        "bandwidth": 1.0,
+        "max_epochs": 3,
+        "batch_size": 7,
+        "learning_rate": 0.1,
+        "scale": None,
+        "random_state": 1,
+    },
+    "random": {"random_state": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [(name, parameter, value) for name, changes in CHANGES.items() for parameter, value in changes.items()],
+)
+def test_every_parameter_changes_something(name, parameter, value):
+    X = blobs(40, 10, shift=2.0) * np.linspace(1, 3, 10) + 1
+    before, after = make(name, 3).fit(X), make(name, 3).set_params(**{parameter: value}).fit(X)
+    assert not np.allclose(before.scores_, after.scores_, rtol=1e-9, atol=0)
+
+
+def test_classical_selectors_do_not_import_torch():
+    classical = [name for name in BASELINES if name not in ("aefs", "dufs")]
+    code = f"import sys, tamis; [tamis.SELECTORS[name] for name in {classical!r}]; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @every_baseline

@@ -1,6 +1,6 @@
 """SPEC: columns in line with the spectrum of the graph (Zhao and Liu, 2007)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -140,7 +140,7 @@ class SPEC(GraphSelector):
         return scores
 
 
-def unit_columns(table: ScaledTable, graph: csr_array):  # type: ignore[no-untyped-def]
+def unit_columns(table: ScaledTable, graph: csr_array) -> Iterator[tuple[slice, Array, NDArray[np.bool_]]]:
     """Yield positions, ``f̂ = D^(1/2) f / ‖·‖`` and whether the length was not zero, in blocks of columns."""
     root = np.sqrt(degrees(graph))[:, None]
     for columns, block in table.column_blocks():

@@ -1,6 +1,6 @@
 """UDFS: columns that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -152,7 +152,7 @@ def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> cs
     return (local + local.T).tocsr() / 2
 
 
-def _patch_scatters(table: ScaledTable, members: NDArray[np.intp]):  # type: ignore[no-untyped-def]
+def _patch_scatters(table: ScaledTable, members: NDArray[np.intp]) -> Iterator[Array]:
     """Yield ``X̃_iᵀ X̃_i`` of some patches at a time."""
     n, size = members.shape
     step = max(1, BLOCK_VALUES // (size * table.shape[1]))
