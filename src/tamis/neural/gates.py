@@ -9,7 +9,7 @@ import math
 import torch
 from torch import Tensor
 
-from tamis.neural.diffusion import squared_distances
+from tamis.neural.diffusion import gated_gram, squared_distances
 
 TINY = 1e-6
 
@@ -29,16 +29,23 @@ def kernel_width(distances: Tensor, n_neighbors: int) -> Tensor:
     return torch.quantile(distances.kthvalue(n_neighbors, dim=-1).values, 0.5)
 
 
-def gated_smoothness(gated: Tensor, n_neighbors: int, factor: float) -> Tensor:
+def gram_of_gated(x: Tensor, gates: Tensor) -> Tensor:
+    """Give ``K = X̃ X̃ᵀ`` of the gated rows ``X̃ = X ∘ z``; gates without rows need one product less to differentiate."""
+    if gates.ndim == 1:
+        return gated_gram(x, gates.unsqueeze(0)).squeeze(0)
+    gated = x * gates
+    return gated @ gated.T
+
+
+def gated_smoothness(gram: Tensor, n_columns: int, n_neighbors: int, factor: float) -> Tensor:
     """Give ``mean(X̃ ∘ P² X̃)`` with ``P = D⁻¹ W`` and ``W = exp(−distance² / (factor · width))``.
 
     From the Gram matrix ``K = X̃ X̃ᵀ`` it is ``Σ (P² ∘ K) / nd``, so that P² never meets the d columns.
     """
-    gram = gated @ gated.T
     distances = squared_distances(gram)
     width = factor * kernel_width(distances, n_neighbors) + torch.finfo(gram.dtype).tiny
     walk = torch.softmax(-distances / width, dim=-1)
-    return ((walk @ walk) * gram).sum() / gated.numel()
+    return ((walk @ walk) * gram).sum() / (len(gram) * n_columns)
 
 
 def gate_loss(smoothness: Tensor, share: Tensor, penalty: float | None) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural.gates import gate_loss, gated_smoothness, open_share, sample_gates
+from tamis.neural.gates import gate_loss, gated_smoothness, gram_of_gated, open_share, sample_gates
 from tamis.neural.training import batches
 from tamis.selectors.gradient import GradientSelector
 from tamis.selectors.rows import StandardisedRows
@@ -161,6 +161,6 @@ class DUFS(GradientSelector):
         return torch.randn(shape, generator=generator, device=x.device)
 
     def _loss(self, x: torch.Tensor, mu: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
-        gated = x * sample_gates(mu, noise, self.sigma)
-        smoothness = gated_smoothness(gated, min(self.n_neighbors, len(x)), self.bandwidth)
+        gram = gram_of_gated(x, sample_gates(mu, noise, self.sigma))
+        smoothness = gated_smoothness(gram, x.shape[1], min(self.n_neighbors, len(x)), self.bandwidth)
         return gate_loss(smoothness, open_share(mu, self.sigma), self.penalty if self.loss == "penalised" else None)
