@@ -1,5 +1,6 @@
 """What every baseline promises: the estimator contract, unchanged input, sparse input, and degenerate tables."""
 
+import doctest
 import os
 import subprocess
 import sys
@@ -135,6 +136,14 @@ def test_every_method_finds_what_is_plain(name):
     X = blobs(60, 10, informative=(1, 4, 7), shift=8.0)
     selector = make(name, 3).set_params(**parameters.get(name, {}))
     assert set(selector.fit(X).selected_) == {1, 4, 7}
+
+
+@every_baseline
+def test_example_in_the_docstring(name):
+    selector = SELECTORS[name]
+    (example,) = doctest.DocTestFinder(recurse=False).find(selector, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 CHANGES = {

@@ -69,10 +69,10 @@ class AEFS(GradientSelector):
     >>> import numpy as np
     >>> from tamis import AEFS
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
-    >>> X[:30, [1, 3]] += 6
-    >>> sorted(AEFS(2, random_state=0).fit(X).selected_.tolist())
-    [1, 3]
+    >>> X = rng.normal(size=(60, 8))
+    >>> X[:30, [1, 3, 5]] += 6
+    >>> sorted(AEFS(3, n_hidden=1, random_state=0).fit(X).selected_.tolist())
+    [1, 3, 5]
     """
 
     _parameter_constraints: ClassVar[dict] = {

@@ -82,10 +82,10 @@ class UDFS(ScaledSelector):
     >>> import numpy as np
     >>> from tamis import UDFS
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
-    >>> X[:30, [1, 3]] += 6
-    >>> sorted(UDFS(2).fit(X).selected_.tolist())
-    [1, 3]
+    >>> X = rng.normal(size=(60, 8))
+    >>> X[:30, [1, 3, 5]] += 6
+    >>> sorted(UDFS(3).fit(X).selected_.tolist())
+    [1, 3, 5]
     """
 
     _parameter_constraints: ClassVar[dict] = {
