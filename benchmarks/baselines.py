@@ -121,7 +121,7 @@ def sparse_learning_jobs() -> dict[str, tuple[Job, Job]]:
     from skfeature.function.sparse_learning_based.UDFS import udfs
 
     # The peer stops when its objective changes by less than 0.001, however large it is; tamis does all its rounds. In
-    # UDFS the peer has one parameter for both the ridge and the sparsity.
+    # UDFS the peer has one parameter for both the ridge and the sparsity, and that of tamis is relative to the table.
     return {
         "UDFS": (
             lambda X: UDFS(K, n_clusters=CLUSTERS, n_neighbors=5, ridge=0.1, sparsity=0.1, tol=0, scale=None).fit(X),
