@@ -88,14 +88,6 @@ def test_the_device_is_used(blobs, quick):
         LSCAE(2, device="nowhere", **quick).fit(blobs.X)
 
 
-def test_auto_takes_a_gpu_where_torch_finds_one(monkeypatch):
-    from tamis.selectors.concrete import _device
-
-    assert _device("auto").type == "cpu"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert _device("auto").type == "cuda"
-
-
 def test_callbacks_hear_of_every_epoch_and_can_stop(blobs, quick):
     numbers = []
     LSCAE(2, callbacks=[lambda epoch: numbers.append(epoch.number)], **quick).fit(blobs.X)

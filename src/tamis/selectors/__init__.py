@@ -47,6 +47,18 @@ SELECTORS = Registry(
         "lscae": "lscae:LSCAE",
         "cae": "cae:CAE",
         "concrete-laplacian": "concrete_laplacian:ConcreteLaplacian",
+        "laplacian-score": "laplacian_score:LaplacianScore",
+        "spec": "spec:SPEC",
+        "mcfs": "mcfs:MCFS",
+        "udfs": "udfs:UDFS",
+        "ndfs": "ndfs:NDFS",
+        "llcfs": "llcfs:LLCFS",
+        "srcfs": "srcfs:SRCFS",
+        "rsr": "rsr:RSR",
+        "aefs": "aefs:AEFS",
+        "dufs": "dufs:DUFS",
+        "variance": "variance:VarianceScore",
+        "random": "random_subset:RandomSubset",
     }
 )
 

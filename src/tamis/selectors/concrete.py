@@ -1,14 +1,12 @@
 """What all concrete selectors share: parameters, the way from a table to a fit, and imputation from the panel."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,6 +19,7 @@ from tamis.neural.objective import Objective, Term, redundancy
 from tamis.neural.restarts import Fit, Problem, most_restarts, train_restarts
 from tamis.neural.schedules import ANNEALING, constant
 from tamis.neural.training import Callback, Settings, steps_per_epoch
+from tamis.selectors.compute import torch_device, torch_threads
 from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows
 
@@ -112,9 +111,9 @@ class ConcreteSelector(FeatureSelector):
         self._check_values()
         self._set_scale(task)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        with _torch_threads(effective_n_jobs(self.n_jobs)):
+        with torch_threads(self.n_jobs):
             rows = StandardisedRows(
-                X, self.active_, self.center_[self.active_], self.spread_[self.active_], _device(self.device)
+                X, self.active_, self.center_[self.active_], self.spread_[self.active_], torch_device(self.device)
             )
             problem = self._problem(rows, task)
             generator = torch.Generator(rows.device).manual_seed(seed)
@@ -242,29 +241,6 @@ def check_pair(name: str, value: Any, kind: type[Any]) -> None:
     """Raise unless the value is (start, end), both positive and of the kind."""
     if len(value) != 2 or not all(isinstance(part, kind) and part > 0 for part in value):
         raise ValueError(f"{name} takes (start, end), two positive numbers; got {value!r}.")
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}). "
-            "Use 'auto', 'cpu', or a device that torch finds."
-        ) from error
-
-
-@contextmanager
-def _torch_threads(threads: int) -> Iterator[None]:
-    """Fix torch's threads, so that a fit gives the same bits in a notebook and in a joblib worker."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _table(history: list[dict[str, float]]) -> NDArray:

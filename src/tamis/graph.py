@@ -1,0 +1,212 @@
+r"""The neighbourhood graph of the rows of a table, its Laplacians and their eigenvectors.
+
+All methods share one graph: every row is joined to its k nearest other rows, the weights are
+:math:`w_{il} = \exp(-\lVert x_i - x_l\rVert^2 / 2\sigma^2)`, and :math:`W = \max(W, W^\top)` entry by entry. There
+are no self-loops. With the degrees :math:`D = \operatorname{diag}(W 1)`, the Laplacian is :math:`L = D - W` and the
+normalised one :math:`\hat L = I - D^{-1/2} W D^{-1/2}`.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from tamis.columns import BLOCK_VALUES
+from tamis.scaling import ScaledTable
+
+Array = NDArray[np.float64]
+
+BANDWIDTHS = ("neighbors", "pairwise")
+"""Rules for σ: the mean distance to the neighbours, or the mean distance between any two rows."""
+
+DISTANCE_VALUES = 8 * BLOCK_VALUES
+"""Distances held at a time (128 MB), so that no table needs all n² of them."""
+
+SAME_ROW = 1e-13
+"""Squared distances below this share of the rows' squared norms are rounding errors of equal rows."""
+
+PAIRWISE_ROWS = 3000
+"""At most so many rows tell the mean distance between any two."""
+
+DENSE_ROWS = 1000
+"""Graphs up to this size are decomposed as dense matrices, larger ones by Lanczos iterations."""
+
+MOST_CLUSTERS = 20
+"""The eigengap is looked for among so many clusters."""
+
+
+class Neighbours(NamedTuple):
+    """The k nearest other rows of every row, nearest first: distances and positions, both n × k."""
+
+    distances: Array
+    indices: NDArray[np.intp]
+
+
+def nearest_neighbours(table: ScaledTable, n_neighbors: int) -> Neighbours:
+    """Find the nearest other rows of every row, by Euclidean distance.
+
+    A row is never its own neighbour, even if others equal it. With fewer than ``n_neighbors`` other rows, all of them
+    are neighbours. The distances are computed block by block: O(n²d) time and no n × n matrix.
+    """
+    n = table.shape[0]
+    k = min(n_neighbors, n - 1)
+    indices, squares = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    for rows, distances in _distance_blocks(table):
+        distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = np.inf
+        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        # The order of argpartition is arbitrary: sort by position, then stably by distance.
+        nearest.sort(axis=1)
+        found = np.take_along_axis(distances, nearest, axis=1)
+        order = np.argsort(found, axis=1, kind="stable")
+        indices[rows] = np.take_along_axis(nearest, order, axis=1)
+        squares[rows] = np.take_along_axis(found, order, axis=1)
+    return Neighbours(np.sqrt(squares), indices)
+
+
+def _distance_blocks(table: ScaledTable) -> Iterator[tuple[slice, Array]]:
+    """Yield positions of rows and their squared distances to all rows."""
+    n, d = table.shape
+    # Distances do not change by a shift, but lose digits far from zero. A whole-numbered shift keeps counts exact.
+    anchor = np.rint(table.mean)
+    norms = np.concatenate([np.square(_shifted(block, anchor)).sum(axis=1) for _, block in table.row_blocks()])
+    for rows, block in table.row_blocks(min(BLOCK_VALUES, d * max(1, DISTANCE_VALUES // n))):
+        block, squares = _shifted(block, anchor), np.empty((len(block), n))
+        for others, other in table.row_blocks():
+            # A matrix times its own transpose is computed in another way; the storage of X must not decide which.
+            other = block if others == rows else _shifted(other, anchor)
+            np.matmul(block, other.T, out=squares[:, others])
+        squares *= -2
+        squares += norms
+        squares += norms[rows, None]
+        squares[squares < SAME_ROW * (norms + norms[rows, None])] = 0
+        yield rows, squares
+
+
+def _shifted(block: Array, anchor: Array) -> Array:
+    return block - anchor if anchor.any() else block
+
+
+def mean_distance(table: ScaledTable) -> float:
+    """Give the mean distance between two rows, of at most :data:`PAIRWISE_ROWS` rows spread evenly over the table."""
+    n = table.shape[0]
+    rows = np.unique(np.linspace(0, n - 1, min(n, PAIRWISE_ROWS)).astype(np.intp))
+    part = table.take_rows(rows) - table.mean
+    squares, total = np.einsum("ij,ij->i", part, part), 0.0
+    step = max(1, DISTANCE_VALUES // len(rows))
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        total += np.sqrt(np.maximum(squares[block, None] + squares - 2 * part[block] @ part.T, 0)).sum()
+    return total / (len(rows) * (len(rows) - 1))
+
+
+def heat_graph(neighbours: Neighbours, sigma: float | None = None) -> csr_array:
+    """Give the symmetric weights W of the neighbours.
+
+    Parameters
+    ----------
+    neighbours : Neighbours
+        The nearest rows of every row.
+    sigma : float or None, default=None
+        Width σ of the kernel; None takes the mean distance to the neighbours.
+    """
+    n, k = neighbours.indices.shape
+    sigma = float(neighbours.distances.mean()) if sigma is None else sigma
+    # Without any distance between neighbours all rows are copies of their neighbours: weight one.
+    weights = np.exp(-((neighbours.distances / sigma) ** 2) / 2) if sigma > 0 else np.ones((n, k))
+    starts = np.arange(0, n * k + 1, k)
+    directed = csr_array((weights.ravel(), neighbours.indices.ravel(), starts), shape=(n, n))
+    return directed.maximum(directed.T).tocsr()
+
+
+def build_graph(table: ScaledTable, n_neighbors: int, bandwidth: str | float = "neighbors") -> csr_array:
+    """Give the graph of a table; ``bandwidth`` is a rule of :data:`BANDWIDTHS` or σ itself."""
+    neighbours = nearest_neighbours(table, n_neighbors)
+    if bandwidth == "pairwise":
+        return heat_graph(neighbours, mean_distance(table))
+    return heat_graph(neighbours, None if isinstance(bandwidth, str) else float(bandwidth))
+
+
+def degrees(graph: csr_array) -> Array:
+    """Give the sum of the weights of every row."""
+    return np.asarray(graph.sum(axis=1)).ravel()
+
+
+def inverse_roots(degree: Array) -> Array:
+    """Give ``1/√degree``, and zero for rows without neighbours."""
+    return np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+
+
+def normalised_adjacency(graph: csr_array) -> csr_array:
+    """Give ``D^(−1/2) W D^(−1/2)``, which is ``I − L̂``."""
+    root = diags_array(inverse_roots(degrees(graph)))
+    return (root @ graph @ root).tocsr()
+
+
+def trivial_vector(graph: csr_array) -> Array:
+    """Give ``D^(1/2) 1`` with length one, for which ``L̂`` is zero."""
+    root = np.sqrt(degrees(graph))
+    return root / max(np.linalg.norm(root), np.finfo(float).tiny)
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues of the normalised Laplacian in rising order, and their eigenvectors as columns."""
+
+    values: Array
+    vectors: Array
+
+
+def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
+    """Give the ``count`` smallest eigenvalues of ``L̂`` and their vectors, leaving out :func:`trivial_vector`.
+
+    In a graph of several components the eigenvalue zero returns, and the vectors are one basis of many. At most
+    n − 1 are given. The sign of a vector makes its largest entry positive.
+    """
+    n = graph.shape[0]
+    count = min(count, n - 1)
+    if count < 1:
+        return Spectrum(np.empty(0), np.empty((n, 0)))
+    decompose = _dense_spectrum if n <= DENSE_ROWS or count > n // 4 else _lanczos_spectrum
+    values, vectors = decompose(normalised_adjacency(graph), trivial_vector(graph), count)
+    values, vectors = np.clip(1 - values[::-1], 0, 2), vectors[:, ::-1]
+    largest = np.argmax(np.abs(vectors), axis=0)
+    return Spectrum(values, vectors * np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0))
+
+
+# The trivial vector has the largest eigenvalue, 1, of the adjacency; subtracting 3 makes it the smallest, -2.
+_DEFLATION = 3.0
+
+
+def _dense_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:
+    n = len(trivial)
+    deflated = adjacency.toarray() - _DEFLATION * np.outer(trivial, trivial)
+    return eigh(deflated, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False)
+
+
+def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:
+    def apply(vector: Array) -> Array:
+        vector = vector.ravel()
+        return adjacency @ vector - _DEFLATION * trivial * (trivial @ vector)
+
+    n = len(trivial)
+    start = np.random.default_rng(0).standard_normal(n)
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, count, which="LA", v0=start, ncv=min(n - 1, 4 * count + 40), tol=1e-8)
+    except ArpackNoConvergence:
+        return _dense_spectrum(adjacency, trivial, count)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+def count_clusters(graph: csr_array, most: int = MOST_CLUSTERS) -> int:
+    """Guess the number of clusters by the eigengap of ``L̂``.
+
+    It is the c in 2..``most`` after which the sorted eigenvalues rise most, λ(c+1) − λ(c).
+    """
+    values = np.concatenate([[0.0], smooth_spectrum(graph, most).values])
+    gaps = np.diff(values)[1:]
+    return 2 + int(np.argmax(gaps)) if gaps.size else 1

@@ -1,0 +1,31 @@
+"""Where and on how many threads torch computes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from joblib import effective_n_jobs
+
+
+def torch_device(name: str) -> torch.device:
+    """Give the device of a name, a GPU for "auto" where torch finds one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device={name!r} cannot be used here ({str(error).splitlines()[0]}). "
+            "Use 'auto', 'cpu', or a device that torch finds."
+        ) from error
+
+
+@contextmanager
+def torch_threads(n_jobs: int | None) -> Iterator[None]:
+    """Fix torch's threads, so that a fit gives the same bits in a notebook and in a joblib worker."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(effective_n_jobs(n_jobs))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
