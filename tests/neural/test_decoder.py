@@ -21,6 +21,19 @@ def test_restart_gives_one_of_them():
     torch.testing.assert_close(decoder.restart(1)(codes[1:2]), decoder(codes)[1:2])
 
 
+def test_another_readout():
+    single = Decoder(2, (3, 5, 4)).restart(0)
+    codes, readout = torch.randn(1, 6, 3), torch.randn(6, 7)
+    expected = single.hidden(codes) @ readout[:-1] + readout[-1]
+    torch.testing.assert_close(single.with_readout(readout)(codes), expected)
+
+
+def test_making_one_leaves_the_global_generator_alone():
+    state = torch.get_rng_state()
+    Decoder(2, (3, 4), torch.Generator()).restart(0).with_readout(torch.zeros(4, 2))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
 def test_the_generator_decides_the_weights():
     first, second = (Decoder(1, (2, 3), torch.Generator().manual_seed(4)) for _ in range(2))
     torch.testing.assert_close(first.weights[0], second.weights[0])

@@ -3,6 +3,7 @@ import torch
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork, distinct_columns, hard_codes
 from tamis.neural.objective import Objective, Term, reconstruction, redundancy
+from tamis.neural.readout import leave_one_out
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
 
@@ -44,19 +45,34 @@ def test_hard_codes():
     assert codes.tolist() == [[[3, 0], [7, 4]], [[1, 2], [5, 6]]]
 
 
+def noise(network):
+    return torch.zeros_like(network.layer.logits)
+
+
 def test_soft_and_hard_views_agree_when_cold_and_sure():
     network = SelectorNetwork(layer([[[0, 0, 1e6, 0], [1e6, 0, 0, 0]]]), (3,))
     x = torch.randn(5, 4)
-    soft = network.soft_view(x, PLAIN, temperature=0.01, progress=1.0)
+    soft = network.soft_view(x, PLAIN, 0.01, 1.0, noise(network))
     hard = network.hard_view(x, PLAIN, torch.tensor([[2, 0]]))
     torch.testing.assert_close(soft.codes, hard.codes)
     torch.testing.assert_close(soft.gram, hard.gram)
-    torch.testing.assert_close(reconstruction(soft), reconstruction(hard))
+    torch.testing.assert_close(hard.decoded, leave_one_out(network.decoder.hidden(hard.codes), x))
 
 
-def test_probabilities_are_computed_only_for_the_penalty():
+def test_targets_are_what_is_reconstructed():
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]))
+    x = torch.randn(5, 4)
+    view = network.soft_view(x, PLAIN, 1.0, 0.0, noise(network))
+    torch.testing.assert_close(view.goal, x[:, [3, 1]])
+    assert view.decoded.shape == (1, 5, 2)
+    assert view.structure.total.shape == (1, 2)
+
+
+def test_what_no_term_needs_is_not_computed():
     network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
     x = torch.randn(5, 4)
-    assert network.soft_view(x, PLAIN, 1.0, 0.0).probabilities is None
+    assert network.soft_view(x, PLAIN, 1.0, 0.0, noise(network)).probabilities is None
     penalised = Objective({"redundancy": Term(redundancy, balanced=False)})
-    assert network.soft_view(x, penalised, 1.0, 0.0).probabilities is not None
+    view = network.soft_view(x, penalised, 1.0, 0.0, noise(network))
+    assert view.probabilities is not None
+    assert view.decoded is None

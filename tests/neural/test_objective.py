@@ -40,14 +40,16 @@ def decoder():
 def view_of(x, logits, decoder, recipe=RECIPE, **options):
     layer = ConcreteLayer(2, 3, 4)
     weights = torch.softmax(logits, dim=-1)
+    codes = layer.codes(x, weights)
     return View(
         x,
-        layer.codes(x, weights),
-        decoder,
+        codes,
+        decoder(codes),
         recipe,
+        StructureMemory(2, 4).double(),
+        shown=x,
         gates=layer.gates(weights),
         probabilities=weights,
-        structure=StructureMemory(2, 4).double(),
         **options,
     )
 
@@ -78,7 +80,8 @@ def test_training_views_teach_the_memory_and_hard_ones_do_not(x, logits, decoder
     soft = view_of(x, logits, decoder)
     weighted_reconstruction(soft)
     assert soft.structure.count == 1
-    hard = View(x, x[:, [0, 2, 3]].expand(2, 7, 3), decoder, RECIPE, structure=soft.structure)
+    codes = x[:, [0, 2, 3]].expand(2, 7, 3)
+    hard = View(x, codes, decoder(codes), RECIPE, structure=soft.structure)
     weighted_reconstruction(hard)
     assert soft.structure.count == 1
 
@@ -166,10 +169,10 @@ def test_an_unbalanced_term_is_added_as_it_is(x, logits, decoder):
     assert penalised(view).objective.tolist() == [0, 0]
 
 
-def test_a_hard_view_has_no_gates_and_uses_its_codes(x, decoder):
+def test_a_hard_view_has_no_gates_and_uses_its_codes(x):
     codes = x[:, [0, 2, 3]].expand(2, 7, 3)
-    hard = View(x, codes, decoder, RECIPE)
-    soft = View(x, codes, decoder, RECIPE, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
+    hard = View(x, codes, None, RECIPE)
+    soft = View(x, codes, None, RECIPE, shown=x, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
     torch.testing.assert_close(smoothness(hard), smoothness(soft))
     assert redundancy(hard).tolist() == [0, 0]
 

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tamis import CAE, LSCAE, ConcreteLaplacian
 from tamis.base import ConstantColumnsWarning
+from tamis.synthetic import blobs_with_copies
 
 SELECTORS = [LSCAE, CAE, ConcreteLaplacian]
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.ConstantColumnsWarning")
@@ -45,6 +46,7 @@ def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, 
         {"selector_lr": 0.5},
         {"decoder_lr": 0.1},
         {"n_init": 2},
+        {"n_init": "auto"},
         {"scale": "center"},
         {"scale": None},
         {"must_keep": [9]},
@@ -72,6 +74,18 @@ def test_the_redundancy_penalty_keeps_units_apart(blobs, quick):
 
 def test_n_features_to_select_decides_how_many(blobs, quick):
     assert [LSCAE(k, **quick).fit(blobs.X).support_.sum() for k in (1, 4, None)] == [1, 4, 5]
+
+
+def test_narrowing_changes_something(quick):
+    table = blobs_with_copies(100, seed=0, n_samples=90)
+    fits = [LSCAE(2, narrowing=narrowing, **quick).fit(table.X).selection_probs_ for narrowing in (False, True)]
+    assert (fits[0] > 0).all()
+    assert (fits[1] > 0).any(axis=0).sum() == 16
+
+
+def test_restarts_are_as_many_as_fit(blobs, quick):
+    selector = LSCAE(2, **(quick | {"n_init": "auto"})).fit(blobs.X)
+    assert len(selector.restart_objectives_) == 4
 
 
 def test_threads_are_set_during_fit_and_given_back(blobs, quick):
@@ -220,7 +234,7 @@ def test_pickling(blobs, quick):
         ({"annealing": "cosine"}, "'annealing' parameter of LSCAE must be a str among"),
         ({"batch_size": 2}, r"'batch_size' parameter of LSCAE must be an int in the range \[3, inf\)"),
         ({"selector_lr": 0}, r"'selector_lr' parameter of LSCAE must be a float in the range \(0.0, inf\)"),
-        ({"n_init": 0}, "'n_init' parameter of LSCAE must be an int"),
+        ({"n_init": 0}, "'n_init' parameter of LSCAE must be a str among {'auto'} or an int"),
         ({"max_epochs": 1.5}, "'max_epochs' parameter of LSCAE must be an int"),
         ({"scale": "minmax"}, "'scale' parameter of LSCAE must be a str among"),
         ({"random_state": "x"}, "'random_state' parameter of LSCAE"),
