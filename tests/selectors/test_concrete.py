@@ -40,6 +40,7 @@ def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, 
     [
         {"annealing": "exponential"},
         {"temperature": (3.0, 0.5)},
+        {"indirect_size": 6},
         {"hidden_units": (3,)},
         {"max_epochs": 13},
         {"batch_size": 30},

@@ -1,9 +1,12 @@
 """The concrete layer: k units that each learn which one input column to show."""
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+
+from tamis.neural.logits import DirectLogits, IndirectLogits, Logits
 
 
 def gumbel_like(tensor: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -21,8 +24,8 @@ class GumbelPool:
 
     Parameters
     ----------
-    like : Tensor (restarts, units, columns)
-        What the noise will be added to.
+    shape : (restarts, units, columns)
+        The largest shape that will be drawn.
     generator : torch.Generator, optional
         Source of the noise, the starts and the strides.
     """
@@ -30,21 +33,19 @@ class GumbelPool:
     LEAST = 2**16
     SPARE = 1.5
 
-    def __init__(self, like: Tensor, generator: torch.Generator | None = None):
+    def __init__(self, shape: Sequence[int], generator: torch.Generator | None = None):
         self.generator = generator
-        size = max(self.LEAST, int(self.SPARE * like.numel()))
-        self.pool = gumbel_like(like.new_empty(size), generator)
+        self.device = None if generator is None else generator.device
+        size = max(self.LEAST, int(self.SPARE * math.prod(shape)))
+        self.pool = gumbel_like(torch.empty(size, device=self.device), generator)
 
-    def draw(self, like: Tensor) -> Tensor:
-        """Give noise shaped like the tensor, a view that must not be written to."""
-        restarts, units, columns = like.shape
-        rows = restarts * units
-        free = len(self.pool) - columns
-        picks = torch.rand(2, generator=self.generator, device=self.pool.device).tolist()
-        widest = max(1, free // max(1, rows))
-        stride = 1 + int(picks[0] * widest) if widest > 1 else 1
-        stride = max(1, min(stride, free // max(1, rows - 1))) if rows > 1 else 1
-        start = int(picks[1] * (free - stride * (rows - 1) + 1))
+    def draw(self, shape: Sequence[int]) -> Tensor:
+        """Give noise of a shape no larger than the pool's, a view that must not be written to."""
+        restarts, units, columns = shape
+        later_rows, spare = max(1, restarts * units - 1), len(self.pool) - columns
+        first, second = torch.rand(2, generator=self.generator, device=self.device).tolist()
+        stride = 1 + int(first * (spare // later_rows - 1))
+        start = int(second * (spare - stride * later_rows + 1))
         return self.pool.as_strided((restarts, units, columns), (units * stride, stride, 1), start)
 
 
@@ -62,6 +63,10 @@ class ConcreteLayer(nn.Module):
         Columns the units may choose from; all by default.
     kept : sequence of int
         Columns that are always shown, each by a unit without logits.
+    indirect_size : int or None
+        Length of the vectors of :class:`IndirectLogits`; None makes every logit a parameter.
+    generator : torch.Generator
+        Source of the initial values of indirect logits.
     """
 
     def __init__(
@@ -72,6 +77,8 @@ class ConcreteLayer(nn.Module):
         *,
         candidates: Tensor | None = None,
         kept: Sequence[int] = (),
+        indirect_size: int | None = None,
+        generator: torch.Generator | None = None,
     ):
         super().__init__()
         self.n_features = n_features
@@ -79,7 +86,17 @@ class ConcreteLayer(nn.Module):
         self.candidates: Tensor
         self.register_buffer("kept", torch.as_tensor(kept, dtype=torch.long))
         self.register_buffer("candidates", torch.arange(n_features) if candidates is None else candidates)
-        self.logits = nn.Parameter(torch.zeros(n_restarts, n_units - len(self.kept), len(self.candidates)))
+        self.shape = (n_restarts, n_units - len(self.kept), len(self.candidates))
+        self.source: Logits = (
+            DirectLogits(*self.shape)
+            if indirect_size is None
+            else IndirectLogits(*self.shape, size=indirect_size, generator=generator)
+        )
+
+    @property
+    def logits(self) -> Tensor:
+        """The logits Λ: (restarts, free units, candidates)."""
+        return self.source()
 
     def sample(self, temperature: float, noise: Tensor) -> Tensor:
         """Give Z for the noise G, of shape (restarts, free units, candidates)."""
@@ -110,7 +127,14 @@ class ConcreteLayer(nn.Module):
             return torch.cat([kept, weights.new_zeros(len(weights), weights.shape[2])], dim=-1)
         return torch.cat([kept, weights.amax(dim=1)], dim=-1)
 
-    def keep_candidates(self, positions: Tensor) -> None:
-        """Go on with some of the candidates only."""
+    def keep_candidates(self, positions: Tensor) -> list[tuple[nn.Parameter, nn.Parameter]]:
+        """Go on with some of the candidates only; give each parameter that was cut, and what replaced it."""
         self.candidates = self.candidates[positions]
-        self.logits = nn.Parameter(self.logits.detach()[..., positions].contiguous())
+        self.shape = (*self.shape[:2], len(positions))
+        replaced = []
+        for name in self.source.per_column:
+            before = getattr(self.source, name)
+            after = nn.Parameter(before.detach()[..., positions].contiguous())
+            setattr(self.source, name, after)
+            replaced.append((before, after))
+        return replaced

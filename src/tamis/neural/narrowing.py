@@ -29,16 +29,16 @@ class Narrowing:
     @torch.no_grad()
     def apply(self, layer: ConcreteLayer, optimiser: torch.optim.Adam, progress: float) -> None:
         """Drop what must be dropped at this progress, from the layer and from the optimiser's memory."""
-        restarts, units, left = layer.logits.shape
+        restarts, units, left = layer.shape
         first = layer.n_features - len(layer.kept)
         wanted = self.candidates(progress, first, min(first, self.per_unit * units * restarts))
         if left <= wanted or not units:
             return
         best = layer.probabilities().amax(dim=(0, 1))
         positions = best.topk(wanted).indices.sort().values
-        state = optimiser.state.pop(layer.logits, {})
-        layer.keep_candidates(positions)
-        optimiser.param_groups[0]["params"] = [layer.logits]
-        optimiser.state[layer.logits] = {
-            name: value if value.dim() == 0 else value[..., positions].contiguous() for name, value in state.items()
-        }
+        for before, after in layer.keep_candidates(positions):
+            state = optimiser.state.pop(before, {})
+            optimiser.state[after] = {
+                name: value if value.dim() == 0 else value[..., positions].contiguous() for name, value in state.items()
+            }
+        optimiser.param_groups[0]["params"] = list(layer.parameters())

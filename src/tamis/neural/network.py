@@ -35,7 +35,7 @@ class SelectorNetwork(nn.Module):
         generator: torch.Generator | None = None,
     ):
         super().__init__()
-        n_restarts, free_units, _ = layer.logits.shape
+        n_restarts, free_units, _ = layer.shape
         n_targets = layer.n_features if targets is None else len(targets)
         self.layer = layer
         self.targets = targets

@@ -36,6 +36,7 @@ class Problem:
     n_units: int
     kept: Sequence[int] = ()
     candidates: Tensor | None = None
+    indirect_size: int | None = None
 
     @property
     def n_free(self) -> int:
@@ -48,9 +49,17 @@ class Problem:
             return None
         return torch.randperm(self.n_features, generator=generator, device=_device(generator))[:TARGETS]
 
-    def layer(self, n_restarts: int) -> ConcreteLayer:
+    def layer(self, n_restarts: int, generator: torch.Generator | None) -> ConcreteLayer:
         """Make an untrained layer for this choice."""
-        return ConcreteLayer(n_restarts, self.n_units, self.n_features, candidates=self.candidates, kept=self.kept)
+        return ConcreteLayer(
+            n_restarts,
+            self.n_units,
+            self.n_features,
+            candidates=self.candidates,
+            kept=self.kept,
+            indirect_size=self.indirect_size,
+            generator=generator,
+        )
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,9 @@ def train_restarts(
     objectives: list[float] = []
     for size in sizes:
         targets = problem.targets(generator)
-        network = SelectorNetwork(problem.layer(size), hidden_units, targets, generator).to(_device(generator))
+        network = SelectorNetwork(problem.layer(size, generator), hidden_units, targets, generator).to(
+            _device(generator)
+        )
         history = train(network, objective, problem.rows, settings, generator, relay)
         columns, collisions = distinct_columns(network.layer)
         found = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)

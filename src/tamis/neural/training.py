@@ -104,10 +104,10 @@ class _Stepper:
         generator: torch.Generator | None,
     ):
         self.network, self.objective, self.settings = network, objective, settings
-        self.noise = GumbelPool(network.layer.logits, generator)
+        self.noise = GumbelPool(network.layer.shape, generator)
         self.done, self.last = 0, max(1, n_steps - 1)
         groups = [
-            {"params": [network.layer.logits], "lr": settings.selector_lr},
+            {"params": list(network.layer.parameters()), "lr": settings.selector_lr},
             {"params": list(network.decoder.parameters()), "lr": settings.decoder_lr},
         ]
         self.optimiser = torch.optim.Adam(groups if objective.needs_decoder else groups[:1], fused=True)
@@ -119,7 +119,7 @@ class _Stepper:
         if self.settings.narrowing is not None:
             self.settings.narrowing.apply(self.network.layer, self.optimiser, progress)
         self.temperature = self.settings.temperature(progress)
-        noise = self.noise.draw(self.network.layer.logits)
+        noise = self.noise.draw(self.network.layer.shape)
         parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
         self.optimiser.zero_grad()
         parts.loss.sum().backward()

@@ -41,6 +41,7 @@ class ConcreteSelector(FeatureSelector):
         "annealing": [StrOptions(set(ANNEALING))],
         "temperature": [tuple, list],
         "redundancy_penalty": [Interval(Real, 0, None, closed="left")],
+        "indirect_size": [Interval(Integral, 1, None, closed="left"), None],
         "hidden_units": [tuple, list],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 3, None, closed="left")],
@@ -62,6 +63,7 @@ class ConcreteSelector(FeatureSelector):
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
+        indirect_size: int | None = None,
         hidden_units: tuple[int, ...] = (128, 128),
         max_epochs: int | None = None,
         batch_size: int = 256,
@@ -81,6 +83,7 @@ class ConcreteSelector(FeatureSelector):
         self.annealing = annealing
         self.temperature = temperature
         self.redundancy_penalty = redundancy_penalty
+        self.indirect_size = indirect_size
         self.hidden_units = hidden_units
         self.max_epochs = max_epochs
         self.batch_size = batch_size
@@ -161,6 +164,7 @@ class ConcreteSelector(FeatureSelector):
             n_units=len(kept) + task.k - len(task.must_keep),
             kept=kept.tolist(),
             candidates=None if len(candidates) == len(self.active_) else torch.from_numpy(candidates),
+            indirect_size=self.indirect_size,
         )
 
     def _settings(self, n_rows: int) -> Settings:

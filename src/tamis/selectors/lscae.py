@@ -100,6 +100,9 @@ class LSCAE(ConcreteGraphSelector):
         First and last temperature of the concrete layer.
     redundancy_penalty : float, default=1.0
         Weight M of ``max(0, max_j Σ_i π_ij − 1)``, which keeps units from choosing the same column.
+    indirect_size : int or None, default=None
+        Parametrise the logits indirectly, as in IP-CAE: ``Λ = Ψ W + b`` with a vector Ψ_i of this length per unit and
+        a map W that all units share. None makes every logit a parameter.
     hidden_units : tuple of int, default=(128, 128)
         Widths of the decoder's hidden layers.
     max_epochs : int or None, default=None
@@ -183,6 +186,7 @@ class LSCAE(ConcreteGraphSelector):
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
+        indirect_size: int | None = None,
         hidden_units: tuple[int, ...] = (128, 128),
         max_epochs: int | None = None,
         batch_size: int = 256,
@@ -208,6 +212,7 @@ class LSCAE(ConcreteGraphSelector):
             annealing=annealing,
             temperature=temperature,
             redundancy_penalty=redundancy_penalty,
+            indirect_size=indirect_size,
             hidden_units=hidden_units,
             max_epochs=max_epochs,
             batch_size=batch_size,
