@@ -22,8 +22,8 @@ class Rows:
 
 
 def run(n_init=3, callbacks=(), **options):
-    problem = Problem(Rows(), n_features=4, n_units=2, **options)
-    return train_restarts(problem, PLAIN, SETTINGS, (5,), n_init, torch.Generator().manual_seed(0), callbacks)
+    problem = Problem(Rows(), n_features=4, n_units=2, hidden_units=(5,), **options)
+    return train_restarts(problem, PLAIN, SETTINGS, n_init, torch.Generator().manual_seed(0), callbacks)
 
 
 def test_the_smallest_objective_wins():

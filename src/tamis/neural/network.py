@@ -23,6 +23,9 @@ class SelectorNetwork(nn.Module):
         Widths of the decoder's hidden layers.
     targets : Tensor of int, optional
         Columns that the decoder reconstructs during training; all by default.
+    solved_readout : bool
+        Whether the decoder's last layer is solved for in every batch, each row predicted from the others, rather than
+        trained.
     generator : torch.Generator
         Source of the decoder's initial weights.
     """
@@ -32,6 +35,7 @@ class SelectorNetwork(nn.Module):
         layer: ConcreteLayer,
         hidden_units: Sequence[int],
         targets: Tensor | None = None,
+        solved_readout: bool = True,
         generator: torch.Generator | None = None,
     ):
         super().__init__()
@@ -39,6 +43,7 @@ class SelectorNetwork(nn.Module):
         n_targets = layer.n_features if targets is None else len(targets)
         self.layer = layer
         self.targets = targets
+        self.solved_readout = solved_readout
         self.structure = StructureMemory(n_restarts, n_targets)
         self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, n_targets), generator)
 
@@ -49,12 +54,12 @@ class SelectorNetwork(nn.Module):
     def soft_view(self, x: Tensor, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
         """See the batch through one noisy sample of the concrete layer."""
         weights = self.layer.sample(temperature, noise)
-        shown = self.layer.shown(x)
+        shown, goal = self.layer.shown(x), self.goal(x)
         codes = self.layer.codes(shown, weights)
         return View(
-            self.goal(x),
+            goal,
             codes,
-            self.decoder(codes) if objective.needs_decoder else None,
+            self._decode(codes, goal, self.solved_readout) if objective.needs_decoder else None,
             objective.recipe,
             self.structure,
             shown=shown,
@@ -69,8 +74,11 @@ class SelectorNetwork(nn.Module):
         Every row is decoded by a readout fitted on the other rows, so that few rows cannot be learnt by heart.
         """
         codes, goal = hard_codes(x, columns), self.goal(x)
-        decoded = leave_one_out(self.decoder.hidden(codes), goal) if objective.needs_decoder else None
+        decoded = self._decode(codes, goal, solved=True) if objective.needs_decoder else None
         return View(goal, codes, decoded, objective.recipe, self.structure)
+
+    def _decode(self, codes: Tensor, goal: Tensor, solved: bool) -> Tensor:
+        return leave_one_out(self.decoder.hidden(codes), goal) if solved else self.decoder(codes)
 
 
 def hard_codes(x: Tensor, columns: Tensor) -> Tensor:

@@ -29,7 +29,19 @@ TARGETS = 2048
 
 @dataclass(frozen=True)
 class Problem:
-    """What there is to choose: so many units, from these columns of d, showing the kept ones always."""
+    """What there is to choose, by which network.
+
+    Attributes
+    ----------
+    rows : RowSource
+        The data.
+    n_features, n_units : int
+        Number of columns d and of units k, the kept columns included.
+    kept, candidates : sequence of int and Tensor of int, optional
+        Columns that are always shown, and those to choose from.
+    indirect_size, hidden_units, solved_readout
+        See :class:`ConcreteLayer` and :class:`SelectorNetwork`.
+    """
 
     rows: RowSource
     n_features: int
@@ -37,11 +49,20 @@ class Problem:
     kept: Sequence[int] = ()
     candidates: Tensor | None = None
     indirect_size: int | None = None
+    hidden_units: Sequence[int] = (128, 128)
+    solved_readout: bool = True
 
     @property
     def n_free(self) -> int:
         """Number of units that learn."""
         return self.n_units - len(self.kept)
+
+    def network(self, n_restarts: int, generator: torch.Generator | None) -> SelectorNetwork:
+        """Make an untrained network for this choice."""
+        targets = self.targets(generator)
+        layer = self.layer(n_restarts, generator)
+        network = SelectorNetwork(layer, self.hidden_units, targets, self.solved_readout, generator)
+        return network.to(_device(generator))
 
     def targets(self, generator: torch.Generator | None) -> Tensor | None:
         """Draw the columns to reconstruct during training; None for all."""
@@ -111,7 +132,6 @@ def train_restarts(
     problem: Problem,
     objective: Objective,
     settings: Settings,
-    hidden_units: Sequence[int],
     n_init: int,
     generator: torch.Generator | None = None,
     callbacks: Sequence[Callback] = (),
@@ -128,10 +148,7 @@ def train_restarts(
     best: Fit | None = None
     objectives: list[float] = []
     for size in sizes:
-        targets = problem.targets(generator)
-        network = SelectorNetwork(problem.layer(size, generator), hidden_units, targets, generator).to(
-            _device(generator)
-        )
+        network = problem.network(size, generator)
         history = train(network, objective, problem.rows, settings, generator, relay)
         columns, collisions = distinct_columns(network.layer)
         found = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)

@@ -43,6 +43,7 @@ class ConcreteSelector(FeatureSelector):
         "redundancy_penalty": [Interval(Real, 0, None, closed="left")],
         "indirect_size": [Interval(Integral, 1, None, closed="left"), None],
         "hidden_units": [tuple, list],
+        "readout": [StrOptions({"solved", "trained"})],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 3, None, closed="left")],
         "selector_lr": [Interval(Real, 0, None, closed="neither")],
@@ -65,6 +66,7 @@ class ConcreteSelector(FeatureSelector):
         redundancy_penalty: float = 1.0,
         indirect_size: int | None = None,
         hidden_units: tuple[int, ...] = (128, 128),
+        readout: str = "solved",
         max_epochs: int | None = None,
         batch_size: int = 256,
         selector_lr: float = 0.1,
@@ -85,6 +87,7 @@ class ConcreteSelector(FeatureSelector):
         self.redundancy_penalty = redundancy_penalty
         self.indirect_size = indirect_size
         self.hidden_units = hidden_units
+        self.readout = readout
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.selector_lr = selector_lr
@@ -124,7 +127,6 @@ class ConcreteSelector(FeatureSelector):
                 problem,
                 self._objective(problem, generator),
                 self._settings(rows.n_rows),
-                self.hidden_units,
                 self._restarts(problem),
                 generator,
                 self._callbacks(),
@@ -165,6 +167,8 @@ class ConcreteSelector(FeatureSelector):
             kept=kept.tolist(),
             candidates=None if len(candidates) == len(self.active_) else torch.from_numpy(candidates),
             indirect_size=self.indirect_size,
+            hidden_units=self.hidden_units,
+            solved_readout=self.readout == "solved",
         )
 
     def _settings(self, n_rows: int) -> Settings:

@@ -28,6 +28,7 @@ PAPER: dict[str, Any] = {
     "temperature": (10.0, 0.01),
     "redundancy_penalty": 100.0,
     "hidden_units": (128, 128),
+    "readout": "trained",
     "max_epochs": 300,
     "batch_size": 64,
     "selector_lr": 1.0,
@@ -92,7 +93,7 @@ class LSCAE(ConcreteGraphSelector):
         columns do not dilute, or s itself (the paper).
     reconstruction_warmup : float, default=1.0
         Share of training over which the weight of the reconstruction term rises from 0 to 1.
-    score_weight : (float, float), default=(1.0, 0.0)
+    score_weight : (float, float), default=(1.0, 0.25)
         Weight of the score at the beginning and at the end of training: the graph decides first, reconstruction last.
     annealing : {"linear", "exponential"}, default="linear"
         How the temperature falls.
@@ -105,6 +106,9 @@ class LSCAE(ConcreteGraphSelector):
         a map W that all units share. None makes every logit a parameter.
     hidden_units : tuple of int, default=(128, 128)
         Widths of the decoder's hidden layers.
+    readout : {"solved", "trained"}, default="solved"
+        How the decoder's last layer is found: by ridge regression in every batch, each row predicted from the others,
+        or by gradient descent like the other layers. A trained one learns few rows by heart.
     max_epochs : int or None, default=None
         Passes over the data; None takes as many as make about 300 steps.
     batch_size : int, default=256
@@ -182,12 +186,13 @@ class LSCAE(ConcreteGraphSelector):
         weighted_reconstruction: bool = True,
         balance: str = "odds",
         reconstruction_warmup: float = 1.0,
-        score_weight: tuple[float, float] = (1.0, 0.0),
+        score_weight: tuple[float, float] = (1.0, 0.25),
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
         indirect_size: int | None = None,
         hidden_units: tuple[int, ...] = (128, 128),
+        readout: str = "solved",
         max_epochs: int | None = None,
         batch_size: int = 256,
         selector_lr: float = 0.1,
@@ -214,6 +219,7 @@ class LSCAE(ConcreteGraphSelector):
             redundancy_penalty=redundancy_penalty,
             indirect_size=indirect_size,
             hidden_units=hidden_units,
+            readout=readout,
             max_epochs=max_epochs,
             batch_size=batch_size,
             selector_lr=selector_lr,
