@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
 from tamis.columns import row_blocks
-from tamis.readers.table import Progress, ReadError, Request, Table, check_distinct, listed
+from tamis.readers.table import Progress, ReadError, Request, Table, check_distinct, listed, required, unheard
 
 FORMATS = {
     ".csv": ("text", "CSV"),
@@ -60,7 +61,7 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     request, path = request or Request(), Path(path)
     reader, name = _reader(path)
     try:
-        table = reader(path, request, progress or (lambda done, total: None))
+        table = reader(path, request, progress or unheard)
         return _finish(table, request)
     except ReadError as error:
         raise ReadError(f"{path}: {error}") from error.__cause__
@@ -117,7 +118,9 @@ def _first_line(error: BaseException) -> str:
 
 
 def _finish(table: Table, request: Request) -> Table:
-    X, n, d = table.X, *table.X.shape
+    table = _restricted(table, request.only)
+    X = table.X
+    n, d = X.shape
     if n == 0 or d == 0:
         raise ReadError(f"the table has {n} row(s) and {d} column(s) of numbers.")
     check_distinct(table.feature_names.tolist())
@@ -128,17 +131,24 @@ def _finish(table: Table, request: Request) -> Table:
         X = _equal_totals(X)
     if request.log1p:
         X = _log1p(X)
-    names = table.feature_names.astype(object)
-    return Table(X, names, table.sample_names, table.y, table.index_name, table.label_name)
+    return replace(table, X=X, feature_names=table.feature_names.astype(object))
+
+
+def _restricted(table: Table, only: tuple[str, ...]) -> Table:
+    """Keep the features asked for, in the order asked for."""
+    names = table.feature_names.tolist()
+    if not only or names == list(only):
+        return table
+    places = {name: position for position, name in enumerate(names)}
+    columns = [places[name] for name in required(only, names)]
+    return replace(table, X=table.X[:, columns], feature_names=table.feature_names[columns])
 
 
 def _check_finite(X: Any, names: np.ndarray) -> None:
     gaps = np.zeros(X.shape[1], dtype=np.intp)
     if issparse(X):
-        wrong = ~np.isfinite(X.data)
-        gaps += (
-            np.bincount(X.tocsc().tocoo().col[~np.isfinite(X.tocsc().data)], minlength=len(gaps)) if wrong.any() else 0
-        )
+        cells = X.tocoo()
+        gaps += np.bincount(cells.col[~np.isfinite(cells.data)], minlength=len(gaps))
     elif X.dtype.kind == "f":
         for block in row_blocks(X):
             gaps += (~np.isfinite(block)).sum(axis=0)
@@ -146,7 +156,8 @@ def _check_finite(X: Any, names: np.ndarray) -> None:
     if columns.size:
         where = f"the column {names[columns[0]]!r}" if columns.size == 1 else f"the columns {listed(names[columns])}"
         raise ReadError(
-            f"{gaps.sum()} cell(s) are missing or not finite, in {where}; fill the gaps, or leave columns out with --drop."
+            f"{gaps.sum()} cell(s) are missing or not finite, in {where}; fill the gaps, or leave columns out "
+            "with --drop."
         )
 
 

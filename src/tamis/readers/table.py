@@ -17,6 +17,10 @@ SHOWN = 5
 """So many names are written out in a message."""
 
 
+def unheard(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
 class ReadError(ValueError):
     """A file cannot be read as a table of numbers; the message is one sentence for its owner."""
 
@@ -42,6 +46,8 @@ class Request:
     log1p, scale : bool
         Whether counts are replaced by ``log(1 + x)``, after every sample was brought to the median total if
         ``scale`` is set.
+    only : tuple of str
+        If given, the features to read; the rest of the file may hold anything.
     """
 
     index: str | None = None
@@ -53,6 +59,7 @@ class Request:
     transpose: bool = False
     log1p: bool = False
     scale: bool = False
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,18 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
     return list(found)
 
 
+def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """Give the names wanted; raise :class:`ReadError` if some are not there."""
+    known = set(names)
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        raise ReadError(
+            f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
+            f"{nearest(missing[0], names)}."
+        )
+    return wanted
+
+
 def nearest(entry: str, names: Sequence[str]) -> str:
     """Give ``; did you mean 'x'?`` without the mark, or the first names if none is near."""
     close = get_close_matches(entry, names, n=1)
@@ -135,7 +154,7 @@ class Roles:
     features: list[int]
 
 
-def assign_roles(names: Sequence[str], text: Iterable[int], request: Request) -> Roles:
+def assign_roles(names: list[str], text: Iterable[int], request: Request) -> Roles:
     """Say what each column is for.
 
     An unnamed first column is the index, as spreadsheets and data frames write it. Text columns that have no role
@@ -148,6 +167,8 @@ def assign_roles(names: Sequence[str], text: Iterable[int], request: Request) ->
         index = 0
     dropped = set(match_names(request.drop, names, "--drop"))
     features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
+    if request.only and not request.transpose:
+        features = [names.index(name) for name in required(request.only, names)]
     wordy = [i for i in features if i in text]
     if wordy and not request.drop_text:
         raise ReadError(_text_message([names[i] for i in wordy], all_text=len(wordy) == len(features)))

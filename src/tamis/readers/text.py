@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assign_roles
+from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assign_roles, unheard
 
 DELIMITERS = ",\t;| "
 HEAD_BYTES = 2**18
@@ -38,7 +38,7 @@ class Layout:
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read a text table, block by block."""
-    with _opened(path, lambda done, total: None) as stream:
+    with _opened(path, unheard) as stream:
         layout = find_layout(_head(stream), request.delimiter)
     roles = assign_roles(layout.names, layout.text, request)
     blocks = []
