@@ -9,16 +9,13 @@ import math
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from tamis._version import __version__
 from tamis.files import replacing
-
-if TYPE_CHECKING:
-    from tamis.base import FeatureSelector
 
 FORMAT = 1
 """Version of the layout; it changes when an older tamis could not read the file."""
@@ -32,7 +29,7 @@ class LoadError(ValueError):
     """A file is not a saved selector, or not one that this version reads."""
 
 
-def save(selector: "FeatureSelector", path: str | PathLike[str]) -> Path:
+def save(selector: Any, path: str | PathLike[str]) -> Path:
     """Write a fitted selector, atomically.
 
     Parameters

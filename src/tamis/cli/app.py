@@ -23,6 +23,7 @@ from tamis.cli.options import (
     parse_shape,
     split,
 )
+from tamis.cli.several import compare, curve, evaluate
 
 app = typer.Typer(
     help="Choose the features that carry the structure of a table, without labels.",
@@ -172,6 +173,10 @@ class _Selection:
             "files": self.files,
             "seconds": round(time.monotonic() - self.begun, 2),
         }
+
+
+for _other in (evaluate, curve, compare):
+    app.command()(_other)
 
 
 @app.command()

@@ -163,7 +163,8 @@ def _worded(warning: Any, table: "Table") -> str:
 
     if issubclass(warning.category, ConstantColumnsWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)
-        return f"note: {len(constant)} feature(s) hold one value only and were left out: {listed(table.feature_names[constant])}."
+        names = listed(table.feature_names[constant])
+        return f"note: {len(constant)} feature(s) hold one value only and were left out: {names}."
     return f"note: {warning.message}"
 
 

@@ -73,13 +73,14 @@ def write_selection(
     k, ending = len(selector.selected_), format_of(source)
     reduced = take(table, selector.get_support(indices=True))
     stem = source.name[: -len(ending)]
+    page: dict[str, Any] = {"title": source.name, "method": method, "image_shape": image_shape}
     paths = [
         ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[:k]))),
         ("features", write_text(folder / "features.csv", csv_text(headings, cells))),
         ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
         ("selector", selector.save(folder / "selector.tamis")),
-        ("page", write_report(folder / "report.html", selector, table, analysis, verdict, title=source.name, method=method, image_shape=image_shape)),
-    ]  # fmt: skip
+        ("page", write_report(folder / "report.html", selector, table, analysis, verdict, **page)),
+    ]
     return {name: str(path) for name, path in paths}
 
 

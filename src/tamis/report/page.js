@@ -70,6 +70,7 @@
   setTheme(prefersDark.matches);
 
   const body = document.querySelector("#table tbody");
+  if (!body) return;
   const headings = Array.from(document.querySelectorAll("#table thead th"));
   const rows = Array.from(body.rows);
   const search = document.getElementById("search");

@@ -16,8 +16,11 @@ from tamis.files import write_text
 from tamis.readers.table import Table
 from tamis.report import plots
 from tamis.report.analysis import Analysis
-from tamis.report.table import MOST_ROWS, rows
+from tamis.report.table import rows
 from tamis.report.verdict import Verdict
+
+MOST_BYTES = 5_900_000
+ROW_LIMITS = (1500, 500, 100, 10)
 
 
 def write_report(
@@ -55,10 +58,29 @@ def write_report(
     Path
         The path.
     """
-    names = table.feature_names.tolist()
     figures = _figures(selector, analysis, table, image_shape)
-    listed = rows(selector, analysis, names)
-    page = _template().render(
+    for limit in ROW_LIMITS:
+        # Names may be of any length; the page is to stay small enough to be sent.
+        page = _selection_page(selector, table, analysis, verdict, figures, limit, title, method)
+        if len(page.encode()) <= MOST_BYTES:
+            break
+    return write_text(path, page)
+
+
+def _selection_page(
+    selector: Any,
+    table: Table,
+    analysis: Analysis,
+    verdict: Verdict,
+    figures: list[plots.Figure],
+    limit: int,
+    title: str,
+    method: str,
+) -> str:
+    listed = rows(selector, analysis, table.feature_names.tolist(), limit)
+    return _render(
+        "page.html",
+        figures,
         title=title or "Selected features",
         method=method or type(selector).__name__,
         shape=table.shape,
@@ -68,18 +90,40 @@ def write_report(
         scores=analysis.scores,
         random={score: analysis.random_mean(score) for score in analysis.scores},
         sampled=None if len(analysis.sample.rows) == table.shape[0] else len(analysis.sample.rows),
-        figures=figures,
-        figure_data=_json({figure.name: {"data": figure.data, "layout": figure.layout} for figure in figures}),
         rows=listed,
-        left_out=max(0, table.shape[1] - MOST_ROWS),
+        left_out=max(0, table.shape[1] - limit),
         parameters=_parameters(selector),
         convergence=getattr(selector, "convergence_", ""),
-        version=__version__,
-        style=_resource("page.css"),
-        script=_resource("page.js"),
-        plotly=plotly_script(),
     )
-    return write_text(path, page)
+
+
+def write_scores(
+    path: str | Path,
+    figures: list[plots.Figure],
+    headings: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    *,
+    title: str,
+    lead: str,
+) -> Path:
+    """Write a page of plots and one table of scores, for several selections side by side."""
+    return write_text(path, _render("scores.html", figures, headings=headings, rows=cells, title=title, lead=lead))
+
+
+def _render(template: str, figures: list[plots.Figure], **values: Any) -> str:
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **values,
+            figures=figures,
+            figure_data=_json({figure.name: {"data": figure.data, "layout": figure.layout} for figure in figures}),
+            version=__version__,
+            style=_resource("page.css"),
+            script=_resource("page.js"),
+            plotly=plotly_script(),
+        )
+    )
 
 
 def _figures(
@@ -140,14 +184,14 @@ def _resource(name: str) -> Any:
 
 
 @cache
-def _template() -> Any:
+def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     loader = FunctionLoader(lambda name: (files("tamis.report") / name).read_text(encoding="utf-8"))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["number"] = _number
     environment.filters["percent"] = lambda value: f"{100 * max(0.0, value):.0f} %"
-    return environment.get_template("page.html")
+    return environment
 
 
 def _number(value: float | None, digits: int = 3) -> str:

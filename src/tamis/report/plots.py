@@ -280,3 +280,71 @@ def pixel_figures(
             "explained", "Share predicted", "How much of every pixel the chosen ones predict.", [share], dict(layout)
         ),
     ]
+
+
+def score_lines(
+    sizes: Sequence[int], scores: Sequence[dict[str, float]], usual: Sequence[dict[str, float]]
+) -> list[Figure]:
+    """Draw every score over the number of features, against random lists."""
+    figures = []
+    for score in scores[0]:
+        data = [
+            _line("chosen", sizes, [entry[score] for entry in scores], CHOSEN),
+            _line("random lists", sizes, [entry[score] for entry in usual], OTHER),
+        ]
+        layout = {"xaxis": {"title": "number of features"}, "yaxis": {"title": score}, "showlegend": True}
+        figures.append(
+            Figure(f"curve-{score}", score.capitalize() if score != "J" else "J", MEANINGS[score], data, layout)
+        )
+    return figures
+
+
+def _line(name: str, x: Sequence[int], y: Sequence[float], colour: str) -> dict[str, Any]:
+    mark = {"color": colour, "size": 8}
+    line = {"color": colour, "dash": "solid" if colour == CHOSEN else "dot"}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(x),
+        "y": rounded(y),
+        "marker": mark,
+        "line": line,
+    }
+
+
+def score_bars(methods: Sequence[str], scores: Sequence[dict[str, float]]) -> list[Figure]:
+    """Draw every score as a bar per method."""
+    names = [label(method) for method in methods]
+    figures = []
+    for score in scores[0]:
+        bars = {
+            "type": "bar",
+            "x": names,
+            "y": rounded([entry[score] for entry in scores]),
+            "marker": {"color": CHOSEN},
+        }
+        layout = {"yaxis": {"title": score}, "showlegend": False}
+        title = score.capitalize() if score != "J" else "J"
+        figures.append(Figure(f"bars-{score}", title, MEANINGS[score], [bars], layout))
+    return figures
+
+
+def overlap_figure(methods: Sequence[str], shares: Array) -> Figure:
+    """Draw how many features methods share."""
+    names = [label(method) for method in methods]
+    caption = "Share of the chosen features that two methods have in common."
+    return Figure(
+        "overlap", "Agreement", caption, [_heat(shares, names, names, (0, 1), "Viridis")], _square(len(names))
+    )
+
+
+MEANINGS = {
+    "explained": "Share of the variance of the other features, predicted on samples held out; more is better.",
+    "smoothness": "How much neighbouring samples agree; more is better.",
+    "J": "log(1 − explained) − log(smoothness); less is better.",
+    "redundancy": "Mean correlation of a chosen feature with the nearest other one; less is better.",
+    "accuracy": "Clusters of k-means matched with the labels, which took no part in choosing; more is better.",
+    "seconds": "Time of the fit.",
+}
+"""What each score tells, in words."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from tamis.report.analysis import Analysis
 
-MOST_ROWS = 1500
 NAMED = 3
 
 
@@ -26,7 +25,7 @@ class Row:
     reason: str
 
 
-def rows(selector: Any, analysis: Analysis, names: Sequence[str], limit: int | None = MOST_ROWS) -> list[Row]:
+def rows(selector: Any, analysis: Analysis, names: Sequence[str], limit: int | None = None) -> list[Row]:
     """Describe the features, best first; the chosen ones and then as many others as the limit allows."""
     order = np.argsort(selector.ranking_)[:limit]
     represented = analysis.represented()
