@@ -143,6 +143,7 @@ def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str
     bar.stage(title)
     if "callbacks" in selector.get_params(deep=False):
         selector.set_params(callbacks=[_mover(bar, state)])
+    _collect_garbage_again()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector.fit(table.X)
@@ -152,6 +153,14 @@ def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str
     for message in dict.fromkeys(_worded(warning, table) for warning in caught):
         complain(message)
     return selector
+
+
+def _collect_garbage_again() -> None:
+    import gc
+
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _worded(warning: Any, table: "Table") -> str:
