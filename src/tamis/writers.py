@@ -154,20 +154,39 @@ def _hdf(path: Path, table: Table, transpose: bool) -> None:
 def _h5ad(path: Path, table: Table, source: Path | None) -> None:
     import warnings
 
-    import anndata
-
     with warnings.catch_warnings():
+        # Old files are read with remarks on their layout, which concern who wrote them.
         warnings.simplefilter("ignore")
-        if source is not None and source.suffix.lower() == ".h5ad":
-            adata = anndata.read_h5ad(source)
-            if set(table.feature_names) <= set(adata.var_names):
-                adata[:, table.feature_names.tolist()].copy().write_h5ad(path)
-                return
-        adata = anndata.AnnData(table.X)
-        adata.var_names = table.feature_names.astype(str)
-        if table.sample_names is not None:
-            adata.obs_names = table.sample_names.astype(str)
+        adata = _annotated(table, source)
+        adata.obs, adata.var = _with_plain_text(adata.obs), _with_plain_text(adata.var)
         adata.write_h5ad(path)
+
+
+def _annotated(table: Table, source: Path | None) -> Any:
+    """Give the part of the source with all its annotations, or the bare table if that lacks the features."""
+    import anndata
+    import pandas
+
+    if source is not None and source.suffix.lower() == ".h5ad":
+        adata = anndata.read_h5ad(source)
+        if set(table.feature_names) <= set(adata.var_names):
+            return adata[:, table.feature_names.tolist()].copy()
+    var = pandas.DataFrame(index=table.feature_names.astype(str))
+    samples = table.sample_names if table.sample_names is not None else np.arange(table.shape[0])
+    return anndata.AnnData(table.X, pandas.DataFrame(index=samples.astype(str)), var)
+
+
+def _with_plain_text(frame: Any) -> Any:
+    """Give a frame without the text type of pandas 3, which AnnData files cannot hold."""
+    frame = frame.copy()
+    frame.index = frame.index.astype(object)
+    for name in frame.columns:
+        if str(frame[name].dtype) == "category":
+            categories = frame[name].cat.categories
+            frame[name] = frame[name].cat.rename_categories(categories.astype(object))
+        elif str(frame[name].dtype) in ("str", "string"):
+            frame[name] = frame[name].astype(object)
+    return frame
 
 
 WRITERS: dict[str, Callable[[Path, Table, bool], None]] = {

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,9 @@ def begin_import(method: str) -> threading.Thread:
         # If it fails here, it fails again, and visibly, where the class is used.
         with suppress(Exception):
             SELECTORS[method]
+            if "torch" in sys.modules:
+                # torch's optimisers import it at their first step; this is the time to do so.
+                import_module("torch._dynamo")
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
