@@ -20,14 +20,17 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
     if path.suffix.lower() == ".npz":
         return _npz(path, request)
     if path.suffix.lower() == ".npy":
-        return assemble(np.load(path, allow_pickle=False), {}, request)
+        with path.open("rb") as stream:
+            return assemble(np.load(stream, allow_pickle=False), {}, request)
     from scipy.io import mmread
 
     return assemble(mmread(path), _neighbours(path), request)
 
 
 def _npz(path: Path, request: Request) -> Table:
-    with np.load(path, allow_pickle=False) as archive:
+    # The stream is opened here, because NumPy leaves it open when the archive is damaged.
+    with path.open("rb") as stream:
+        archive = np.load(stream, allow_pickle=False)
         if not hasattr(archive, "files"):
             raise ReadError("is not an archive of arrays; name it .npy.")
         if {"format", "data", "shape"} <= set(archive.files):
