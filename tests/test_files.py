@@ -11,9 +11,14 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
 
 def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path):
     path = write_text(tmp_path / "a.txt", "old\n")
-    with pytest.raises(RuntimeError), replacing(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_text() == "old\n"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array, issparse
 
 from tamis.selectors import SELECTORS
 
@@ -112,14 +112,12 @@ def _matrix(adata: Any, layer: str | None) -> Any:
 
 
 def _read_batches(X: Any) -> Any:
-    """Read a backed matrix a few rows at a time: sparse ones stay sparse, dense ones become float32."""
+    """Read a backed matrix: a sparse one as it is stored, a dense one a few rows at a time, into float32."""
+    if hasattr(X, "to_memory"):
+        return csr_array(X.to_memory())
     n, d = X.shape
-    first = X[: min(n, BATCH_ROWS)]
-    starts = range(0, n, BATCH_ROWS)
-    if issparse(first):
-        return csr_array(vstack([csr_array(X[start : start + BATCH_ROWS]) for start in starts], format="csr"))
     whole = np.empty((n, d), dtype=np.float32)
-    for start in starts:
+    for start in range(0, n, BATCH_ROWS):
         whole[start : start + BATCH_ROWS] = X[start : start + BATCH_ROWS]
     return whole
 

@@ -10,9 +10,10 @@ def run(monkeypatch, tmp_path):
     from tamis.cli.app import app
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tamis.report.analysis.RANDOM_LISTS", 2)
 
     def invoke(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="tamis")
 
     return invoke
 
@@ -27,7 +28,10 @@ def table_file(blobs, tmp_path):
     """The small planted table as CSV, with sample names and labels."""
     path = tmp_path / "blobs.csv"
     lines = [",".join(["id", *blobs.names, "cluster"])]
-    lines += [",".join([f"s{i}", *map(repr, row), str(label)]) for i, (row, label) in enumerate(zip(blobs.X.tolist(), blobs.labels, strict=True))]
+    lines += [
+        ",".join([f"s{i}", *map(repr, row), str(label)])
+        for i, (row, label) in enumerate(zip(blobs.X.tolist(), blobs.labels, strict=True))
+    ]
     path.write_text("\n".join(lines) + "\n")
     return path
 

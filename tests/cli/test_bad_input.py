@@ -138,7 +138,9 @@ def test_log_of_negative_numbers(run, tmp_path):
 
 
 def test_a_missing_file(run, tmp_path):
-    assert_one_sentence(run("select", "none.csv", "-k", 2, "-o", "out"), "none.csv: there is no such file", tmp_path / "out")
+    assert_one_sentence(
+        run("select", "none.csv", "-k", 2, "-o", "out"), "none.csv: there is no such file", tmp_path / "out"
+    )
 
 
 def test_a_folder(run, tmp_path):
@@ -208,8 +210,18 @@ def test_the_other_commands(run, tmp_path, arguments, sentence):
 
 
 ENDINGS = [".csv", ".tsv.gz", ".parquet", ".feather", ".npy", ".npz", ".mat", ".mtx", ".h5", ".h5ad"]
-BEGINNINGS = [b"", b"a,b\n", b"PAR1", b"ARROW1\0\0", b"\x93NUMPY\x01\0", b"PK\x03\x04", b"\x89HDF\r\n\x1a\n", b"\x1f\x8b\x08",
-              b"%%MatrixMarket matrix coordinate real general\n", b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\x01IM"]  # fmt: skip
+BEGINNINGS = [
+    b"",
+    b"a,b\n",
+    b"PAR1",
+    b"ARROW1\0\0",
+    b"\x93NUMPY\x01\0",
+    b"PK\x03\x04",
+    b"\x89HDF\r\n\x1a\n",
+    b"\x1f\x8b\x08",
+    b"%%MatrixMarket matrix coordinate real general\n",
+    b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\x01IM",
+]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -223,7 +235,7 @@ def test_random_bytes_never_give_a_traceback(run, tmp_path, ending, beginning, c
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(alphabet='ab1.,;\t\n" -e\'', max_size=60))
+@given(st.text(alphabet="ab1.,;\t\n\" -e'", max_size=60))
 def test_random_text_never_gives_a_traceback(run, tmp_path, text):
     (tmp_path / "t.csv").write_text(text)
     result = run("select", tmp_path / "t.csv", "-k", 10**6, "-o", "out")

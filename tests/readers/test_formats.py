@@ -95,17 +95,25 @@ def test_hdf5_is_read_by_key_and_pandas_frames_too(table, tmp_path):
         file["one/matrix"], file["two/matrix"], file["one/genes"] = table.X, table.X * 2, np.array([b"a", b"b", b"c"])
     again = read(tmp_path / "t.h5", Request(key="/one/matrix"))
     assert again.feature_names.tolist() == ["a", "b", "c"]
-    with pytest.raises(ReadError, match=r"several matrices: one/matrix \(6×3\), two/matrix \(6×3\); say which with --key"):
+    with pytest.raises(
+        ReadError, match=r"several matrices: one/matrix \(6×3\), two/matrix \(6×3\); say which with --key"
+    ):
         read(tmp_path / "t.h5")
     with h5py.File(tmp_path / "p.h5", "w") as file:
         group = file.create_group("frame")
-        group["block0_values"], group["block0_items"], group["axis1"] = table.X, np.array([b"a", b"b", b"c"]), np.arange(6)
+        group["block0_values"], group["block0_items"], group["axis1"] = (
+            table.X,
+            np.array([b"a", b"b", b"c"]),
+            np.arange(6),
+        )
     assert read(tmp_path / "p.h5").feature_names.tolist() == ["a", "b", "c"]
 
 
 def test_parquet_takes_the_index_that_pandas_wrote(table, tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(table.X.astype(np.float32), columns=list("abc"), index=pandas.Index(table.sample_names, name="cell"))
+    frame = pandas.DataFrame(
+        table.X.astype(np.float32), columns=list("abc"), index=pandas.Index(table.sample_names, name="cell")
+    )
     frame.to_parquet(tmp_path / "t.parquet")
     again = read(tmp_path / "t.parquet")
     assert again.sample_names.tolist() == table.sample_names.tolist()

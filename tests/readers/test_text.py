@@ -70,7 +70,9 @@ def test_genes_in_rows_are_turned(table_of):
 def test_text_columns_are_named_with_the_option_that_drops_them(table_of):
     with pytest.raises(ReadError, match=r"the column 'b' holds text, not numbers; leave it out with --drop b,"):
         table_of("a,b\n1,x\n2,y\n")
-    with pytest.raises(ReadError, match=r"the columns 'b', 'c' hold text, not numbers; leave them out with --drop-text"):
+    with pytest.raises(
+        ReadError, match=r"the columns 'b', 'c' hold text, not numbers; leave them out with --drop-text"
+    ):
         table_of("a,b,c\n1,x,y\n2,y,z\n")
 
 
