@@ -24,6 +24,7 @@ def test_a_settled_covering_selection_is_trusted(good):
     assert verdict.concerns == []
     assert "all 2 unit(s) settled on one feature each" in verdict.findings[0]
     assert "60 % of the variance" in verdict.findings[1]
+    assert "repeat each other less than random lists do" in verdict.findings[2]
     assert verdict.sentence().startswith("This selection can be trusted: training converged")
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import UsageError
@@ -147,9 +148,11 @@ def say(text: str, style: str | None = None) -> None:
 
     from tamis.cli.fitting import is_terminal
 
-    Console(stderr=not is_terminal()).print(
-        Text(text, style=f"bold {style}" if style else ""), soft_wrap=not is_terminal() or text.startswith("Page")
-    )
+    console = Console(stderr=not is_terminal())
+    if is_terminal() and not text.startswith("Page"):
+        # A path stays in one piece, so that it can be copied; sentences are folded between words.
+        text = fill(text, console.width, subsequent_indent="    " if text.startswith("  ") else "")
+    console.print(Text(text, style=f"bold {style}" if style else ""), soft_wrap=True)
 
 
 def number(value: Any) -> str:

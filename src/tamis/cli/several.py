@@ -86,7 +86,7 @@ def evaluate(
     headings = ["score", "list", "over halves", "random lists (range)", "better than"]
     output.print_table(f"{len(columns)} features of {file.name}", headings, found.rows(), numbers=(1,))
     output.say(
-        f"Stability: on {100 * found.wins:.0f} % of halves of the samples, the list explains more than a random lone."
+        f"Stability: on {100 * found.wins:.0f} % of halves of the samples, the list explains more than a random one."
     )
     if found.refits is not None:
         output.say(f"Refits on halves overlap by {found.refits:.2f} (1: the same features, 0: as by chance).")

@@ -11,6 +11,9 @@ SETTLED = 0.9
 COPIES = 0.95
 """Chosen features with a correlation above this are as good as copies."""
 
+ALIKE = 0.05
+"""Mean correlations that differ by less than this are about the same."""
+
 UNCLEAR = 0.75
 """Below this share of settled units, training ended too early."""
 
@@ -109,8 +112,10 @@ def _copies(analysis: Analysis) -> tuple[int, str]:
             f"{COPIES}); a smaller list may do as well."
         )
         return (1 if near < len(chosen) / 2 else 2), text
+    apart = level - usual
+    more = "about as much as" if abs(apart) < ALIKE else "more than" if apart > 0 else "less than"
     return 0, (
-        f"The chosen features repeat each other {'less than' if level < usual else 'about as much as'} random lists: "
+        f"The chosen features repeat each other {more} random lists do: "
         f"the nearest other chosen feature has a mean correlation of {level:.2f} (random lists {usual:.2f})."
     )
 
