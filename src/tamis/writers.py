@@ -45,11 +45,17 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         The path.
     """
     ending = format_of(path)
-    with replacing(path) as temporary:
-        if ending == ".h5ad":
-            _h5ad(temporary, table, source)
-        else:
-            WRITERS[ending.removesuffix(".gz")](temporary, table, transpose)
+    try:
+        with replacing(path) as temporary:
+            if ending == ".h5ad":
+                _h5ad(temporary, table, source)
+            else:
+                WRITERS[ending.removesuffix(".gz")](temporary, table, transpose)
+    except (OSError, ImportError):
+        raise
+    except Exception as error:
+        # Writers of other packages raise errors of their own kinds, deep inside them.
+        raise ValueError(f"{path}: the table could not be written ({str(error).splitlines()[0]}).") from error
     return Path(path)
 
 
@@ -169,6 +175,7 @@ def _annotated(table: Table, source: Path | None) -> Any:
 
     if source is not None and source.suffix.lower() == ".h5ad":
         adata = anndata.read_h5ad(source)
+        adata.raw = None  # It would hold all the genes that were left out.
         if set(table.feature_names) <= set(adata.var_names):
             return adata[:, table.feature_names.tolist()].copy()
     var = pandas.DataFrame(index=table.feature_names.astype(str))

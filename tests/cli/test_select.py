@@ -123,9 +123,7 @@ def test_report_makes_the_page_anew(run, table_file, roles, quick_options, tmp_p
     run("select", table_file, "-k", 3, "-o", "out", *roles, *quick_options)
     result = run("report", "out/selector.tamis", table_file, *roles, "-o", "again.html")
     assert result.exit_code == 0, result.stderr
-    assert (tmp_path / "again.html").read_text() == (tmp_path / "out/report.html").read_text().replace(
-        "– 3 features chosen by lscae", "– 3 features chosen by LSCAE"
-    ).replace("lscae chose", "LSCAE chose").replace("Parameters of lscae", "Parameters of LSCAE")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "out/report.html").read_text()
 
 
 @pytest.mark.parametrize("arguments", [[], ["select"], ["evaluate"], ["curve"], ["compare"], ["apply"], ["report"]])

@@ -30,7 +30,7 @@ def test_a_good_list_beats_random_ones(run, table_file, roles):
     result = run("evaluate", table_file, "-f", "signal_0,signal_1", *roles, "--random", 9, "--resamples", 2)
     rows = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
     assert rows["accuracy"][-1] in ("7 of 9", "8 of 9", "9 of 9")
-    assert "Stability: on 100 %" in result.stderr
+    assert "Stability: on 100%" in result.stderr
 
 
 def test_refits_tell_how_far_a_method_agrees_with_itself(run, table_file, roles, selected):

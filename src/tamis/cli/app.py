@@ -140,7 +140,7 @@ class _Selection:
         self.bar.stage("Writing")
         self.files = output.write_selection(
             self.folder, self.file, self.selector, self.table, analysis, self.verdict,
-            method=self.method, transpose=self.reading.transpose, image_shape=shape,
+            transpose=self.reading.transpose, image_shape=shape,
         )  # fmt: skip
 
     def show(self, as_json: bool) -> None:

@@ -59,9 +59,9 @@ def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def write_selection(
     folder: Path, source: Path, selector: Any, table: "Table", analysis: "Analysis", verdict: "Verdict",
-    *, method: str, transpose: bool, image_shape: tuple[int, int] | None,
+    *, transpose: bool, image_shape: tuple[int, int] | None,
 ) -> dict[str, str]:  # fmt: skip
-    """Write all that ``select`` gives, each file in one piece; the page comes last."""
+    """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first."""
     from tamis.files import write_text
     from tamis.readers import format_of
     from tamis.report import write_report
@@ -74,13 +74,13 @@ def write_selection(
     k, ending = len(selector.selected_), format_of(source)
     reduced = take(table, selector.get_support(indices=True))
     stem = source.name[: -len(ending)]
-    page: dict[str, Any] = {"title": source.name, "method": method, "image_shape": image_shape}
+    page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
     paths = [
+        ("selector", selector.save(folder / "selector.tamis")),
         ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[:k]))),
         ("features", write_text(folder / "features.csv", csv_text(headings, cells))),
-        ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
-        ("selector", selector.save(folder / "selector.tamis")),
         ("page", write_report(folder / "report.html", selector, table, analysis, verdict, **page)),
+        ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
     ]
     return {name: str(path) for name, path in paths}
 

@@ -86,7 +86,7 @@ def evaluate(
     headings = ["score", "list", "over halves", "random lists (range)", "better than"]
     output.print_table(f"{len(columns)} features of {file.name}", headings, found.rows(), numbers=(1,))
     output.say(
-        f"Stability: on {100 * found.wins:.0f} % of halves of the samples, the list explains more than a random one."
+        f"Stability: on {100 * found.wins:.0f}% of halves of the samples, the list explains more than a random one."
     )
     if found.refits is not None:
         output.say(f"Refits on halves overlap by {found.refits:.2f} (1: the same features, 0: as by chance).")
@@ -108,7 +108,7 @@ def curve(
 ) -> None:
     """Choose lists of several sizes, plot their scores, and suggest a size.
 
-    The suggestion is the smallest list that explains 95 % of what the best one explains. Ctrl-C keeps the finished
+    The suggestion is the smallest list that explains 95% of what the best one explains. Ctrl-C keeps the finished
     sizes.
 
     Examples
@@ -247,11 +247,9 @@ class _Several:
 
         if self.command == "curve":
             k = suggested_size(self.sizes, self.entries)
-            return (
-                f"Suggested: k = {k}, the smallest that explains {100 * ENOUGH:.0f} % of what the best size explains."
-            )
+            return f"Suggested: k = {k}, the smallest that explains {100 * ENOUGH:.0f}% of what the best size explains."
         best = min(self.entries, key=lambda entry: entry.scores["J"])
-        return f"Smallest J: {best.name}, which explains {100 * best.scores['explained']:.0f} % of the other features."
+        return f"Smallest J: {best.name}, which explains {100 * best.scores['explained']:.0f}% of the other features."
 
     def document(self) -> dict[str, Any]:
         """Give everything for JSON."""

@@ -17,7 +17,7 @@
       font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 13 },
       margin: { l: 56, r: 16, t: 12, b: 48 },
       height: layout.height || 340,
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      legend: layout.legend || { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       hoverlabel: { namelength: -1 },
       xaxis: Object.assign({}, axis, titled(layout.xaxis)),
       yaxis: Object.assign({}, axis, titled(layout.yaxis)),

@@ -31,7 +31,6 @@ def write_report(
     verdict: Verdict,
     *,
     title: str = "",
-    method: str = "",
     image_shape: tuple[int, int] | None = None,
 ) -> Path:
     """Write the page of a selection.
@@ -48,8 +47,6 @@ def write_report(
         From :func:`analyse` and :func:`judge`.
     title : str
         What the data are called.
-    method : str
-        What the method is called; by default the class name.
     image_shape : (int, int), optional
         Height and width, if the features are the pixels of images.
 
@@ -61,7 +58,7 @@ def write_report(
     figures = _figures(selector, analysis, table, image_shape)
     for limit in ROW_LIMITS:
         # Names may be of any length; the page is to stay small enough to be sent.
-        page = _selection_page(selector, table, analysis, verdict, figures, limit, title, method)
+        page = _selection_page(selector, table, analysis, verdict, figures, limit, title)
         if len(page.encode()) <= MOST_BYTES:
             break
     return write_text(path, page)
@@ -75,14 +72,13 @@ def _selection_page(
     figures: list[plots.Figure],
     limit: int,
     title: str,
-    method: str,
 ) -> str:
     listed = rows(selector, analysis, table.feature_names.tolist(), limit)
     return _render(
         "page.html",
         figures,
         title=title or "Selected features",
-        method=method or type(selector).__name__,
+        method=type(selector).__name__,
         shape=table.shape,
         chosen=[row for row in listed if row.chosen],
         k=len(selector.selected_),
@@ -190,7 +186,7 @@ def _environment() -> Any:
     loader = FunctionLoader(lambda name: (files("tamis.report") / name).read_text(encoding="utf-8"))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["number"] = _number
-    environment.filters["percent"] = lambda value: f"{100 * max(0.0, value):.0f} %"
+    environment.filters["percent"] = lambda value: f"{100 * max(0.0, value):.0f}%"
     return environment
 
 

@@ -184,6 +184,7 @@ def sample_figures(analysis: Analysis, labels: Any = None) -> list[Figure]:
     caption = f"Two principal components; colour is the {colouring}. Alike pictures mean that little was lost."
     known = None if labels is None else np.asarray(labels)[analysis.sample.rows]
     layout = {"xaxis": {"title": "component 1"}, "yaxis": {"title": "component 2"}, "showlegend": labels is not None}
+    layout |= {"legend": {"font": {"size": 11}}, "height": 400}
     return [Figure(n, t, caption, _points(view, analysis, known), dict(layout)) for n, t, view in views]
 
 
@@ -202,7 +203,7 @@ def _points(view: Array, analysis: Analysis, known: Any) -> list[dict[str, Any]]
         _cloud(
             view[:limit][rows],
             {"color": LABEL_COLOURS[i % 8], "symbol": marks[(i // 8 + i) % 6], "size": 6},
-            label(value),
+            label(value) or "(none)",
         )
         for i, (value, rows) in enumerate(groups)
     ]

@@ -68,7 +68,7 @@ def _left_out(column: int, nearest: int, explained: float | None, analysis: Anal
         return "Left out: it holds one value only."
     if nearest < 0:
         return "Left out: it is related to no chosen feature."
-    share, r = f"{100 * explained:.0f} %", analysis.correlation[column]
+    share, r = f"{100 * explained:.0f}%", analysis.correlation[column]
     if explained >= 0.5:
         return f"Left out: {share} of it is predicted, most closely by {names[nearest]} ({r:+.2f})."
     return f"Left out: the chosen predict {share} of it; its nearest is {names[nearest]} ({r:+.2f})."

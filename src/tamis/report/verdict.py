@@ -14,9 +14,6 @@ COPIES = 0.95
 ALIKE = 0.05
 """Mean correlations that differ by less than this are about the same."""
 
-UNCLEAR = 0.75
-"""Below this share of settled units, training ended too early."""
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -61,7 +58,7 @@ def judge(selector: Any, analysis: Analysis, stopped: bool = False) -> Verdict:
         level,
         HEADLINES[level],
         [text for grade, text in checks if grade == 0 and text],
-        [text for grade, text in sorted(checks, reverse=True) if grade > 0],
+        [text for grade, text in sorted(checks, key=lambda check: -check[0]) if grade > 0],
     )
 
 
@@ -75,11 +72,10 @@ def _training(selector: Any, stopped: bool) -> tuple[int, str]:
     settled, units = int((peaks >= SETTLED).sum()), len(peaks)
     if settled == units:
         return 0, f"Training converged: {'all ' if units > 1 else ''}{units} unit(s) settled on one feature each."
-    text = (
+    return 1, (
         f"{units - settled} of {units} unit(s) had not settled on one feature (mean peak probability "
         f"{peaks.mean():.2f}); train longer or with another seed, and see which features stay."
     )
-    return (1 if settled >= UNCLEAR * units else 2), text
 
 
 def _coverage(analysis: Analysis) -> tuple[int, str]:
@@ -121,4 +117,4 @@ def _copies(analysis: Analysis) -> tuple[int, str]:
 
 
 def _share(value: Any) -> str:
-    return f"{100 * max(0.0, float(value)):.0f} %"
+    return f"{100 * max(0.0, float(value)):.0f}%"
