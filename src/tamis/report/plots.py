@@ -13,7 +13,10 @@ from tamis.report.analysis import Analysis
 CHOSEN, OTHER, THIRD = "#0072B2", "#999999", "#D55E00"
 """Colours of Okabe and Ito, which colour-blind readers tell apart."""
 
-LABEL_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F"]
+LABEL_COLOURS = [
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F"),
+    *("#882255", "#44AA99", "#7B68C8", "#A0803C"),
+]
 MOST_POINTS = 3000
 MOST_CELLS = 60
 MOST_LABELS = 12
@@ -202,7 +205,7 @@ def _points(view: Array, analysis: Analysis, known: Any) -> list[dict[str, Any]]
     return [
         _cloud(
             view[:limit][rows],
-            {"color": LABEL_COLOURS[i % 8], "symbol": marks[(i // 8 + i) % 6], "size": 6},
+            {"color": LABEL_COLOURS[i % len(LABEL_COLOURS)], "symbol": marks[i % len(marks)], "size": 6},
             label(value) or "(none)",
         )
         for i, (value, rows) in enumerate(groups)
