@@ -17,7 +17,7 @@ from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assi
 DELIMITERS = ",\t;| "
 HEAD_BYTES = 2**18
 HEAD_LINES = 50
-BLOCK_BYTES = 2**22
+BLOCK_BYTES = 2**24
 MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "#N/A", "?"]
 CONVERSION = re.compile(r"In CSV column #(\d+).*?(?:invalid value|cannot be).*?'(.*?)'", re.S)
 RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.S)
