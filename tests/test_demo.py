@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from tamis import demo
 from tamis.synthetic import moons_with_copies
 
@@ -12,3 +14,5 @@ def test_the_demo_finds_the_moons_and_draws_them(tmp_path, capsys, monkeypatch):
     assert table.is_solved_by([table.names.index(name) for name in chosen])
     assert "Verdict: " in printed
     assert f"Picture: {path}" in printed
+    page = Path(printed.split("Page: ")[1].strip())
+    assert "Two moons" in page.read_text()

@@ -11,7 +11,7 @@ def run(code):
 
 
 def test_import_is_light():
-    heavy = "{'torch', 'pandas', 'matplotlib', 'rich', 'anndata', 'polars'}"
+    heavy = "{'torch', 'pandas', 'matplotlib', 'plotly', 'pyarrow', 'rich', 'anndata', 'polars'}"
     assert run(f"import sys, tamis; print({heavy} & set(sys.modules))") == "set()\n"
 
 

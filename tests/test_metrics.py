@@ -2,7 +2,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import Ridge
 
+from tamis import metrics
 from tamis.metrics import clustering_accuracy, kmeans_accuracies
 
 
@@ -26,3 +29,91 @@ def test_kmeans_runs_are_repeatable_and_score_the_test_rows(rng):
     np.testing.assert_array_equal(kmeans_accuracies(X, labels, n_runs=3, random_state=0), [1, 1, 1])
     swapped = kmeans_accuracies(X, labels, n_runs=2, random_state=0, X_test=X[:20], labels_test=labels[:20])
     np.testing.assert_array_equal(swapped, [1, 1])
+
+
+def standardised(X):
+    return metrics.dense_sample(X).Z
+
+
+def test_a_sample_is_standardised_bounded_and_repeatable(rng):
+    X = rng.standard_normal((500, 4)) * [1, 10, 0, 100] + 5
+    sample = metrics.dense_sample(X, max_rows=300)
+    assert sample.Z.shape == (300, 4)
+    np.testing.assert_allclose(sample.Z[:, [0, 1, 3]].std(axis=0), 1)
+    assert (sample.Z[:, 2] == 0).all()
+    again = metrics.dense_sample(csr_array(X), max_rows=300)
+    np.testing.assert_array_equal(sample.rows, again.rows)
+    np.testing.assert_allclose(sample.Z, again.Z)
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (20, 40)])
+def test_reconstruction_agrees_with_scikit_learn(rng, shape):
+    n, k = shape
+    G, Y, G_new = rng.standard_normal((n, k)), rng.standard_normal((n, 3)), rng.standard_normal((7, k))
+    Y += G[:, :3]
+    guess = metrics._ridge(G, Y, G_new)
+    candidates = [Ridge(alpha).fit(G, Y).predict(G_new) for alpha in n * np.logspace(-4, 2, 13)]
+    assert min(np.abs(guess - other).max() for other in candidates) < 1e-6
+
+
+def test_copies_are_reconstructed_and_noise_is_not(rng):
+    X = rng.standard_normal((300, 3))
+    X = np.hstack([X, X[:, :1] + 0.1 * rng.standard_normal((300, 1)), np.ones((300, 1))])
+    errors = metrics.reconstruction_errors(standardised(X), [0])
+    assert errors[0] == errors[4] == 0
+    assert errors[3] < 0.05
+    assert 0.9 < errors[1] < 1.1
+    np.testing.assert_allclose(metrics.reconstruction_errors(standardised(X), [0], targets=[3, 1]), errors[[3, 1]])
+
+
+def test_redundancy_is_the_mean_of_the_largest_correlations(rng):
+    X = rng.standard_normal((1000, 3))
+    Z = standardised(np.hstack([X, X[:, :1]]))
+    assert metrics.redundancy(Z, [0, 3]) == pytest.approx(1)
+    assert metrics.redundancy(Z, [0, 1]) < 0.1
+    assert metrics.redundancy(Z, [0]) == 0
+
+
+def test_smoothness_is_high_for_structure_and_low_for_noise(rng):
+    from sklearn.datasets import make_moons
+
+    moons = make_moons(300, noise=0.05, random_state=0)[0]
+    Z = standardised(np.hstack([moons, rng.standard_normal((300, 8))]))
+    assert metrics.smoothness(Z, [0, 1]) > 0.9
+    assert metrics.smoothness(Z, range(2, 10)) < 0.7
+
+
+def test_smoothness_agrees_with_the_selectors_score(rng):
+    import torch
+
+    from tamis.neural.diffusion import Graph, diffusion_score
+
+    Z = standardised(rng.standard_normal((40, 3)))
+    gram = torch.from_numpy(Z @ Z.T)[None]
+    expected = diffusion_score(gram, Graph("mean", 0.05, False).transitions(gram), normalize=True)
+    assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
+
+
+def test_stability_is_one_for_agreement_and_zero_by_chance(rng):
+    assert metrics.stability([[1, 2], [2, 1]], 10) == 1
+    assert metrics.stability([[1, 2]], 10) == 1
+    drawn = [rng.permutation(50)[:10] for _ in range(60)]
+    assert abs(metrics.stability(drawn, 50)) < 0.05
+
+
+def test_score_columns_puts_it_together(blobs):
+    sample = metrics.dense_sample(blobs.X)
+    good = metrics.score_columns(sample, [0, 1], blobs.labels)
+    bad = metrics.score_columns(sample, [6, 7], blobs.labels)
+    assert set(good) == {"explained", "smoothness", "J", "redundancy", "accuracy"}
+    assert good["J"] < bad["J"]
+    assert good["accuracy"] > bad["accuracy"]
+    assert good["J"] == pytest.approx(np.log(1 - good["explained"]) - np.log(good["smoothness"]))
+    assert metrics.score_columns(sample, range(10))["explained"] == 1
+
+
+def test_random_lists_hold_no_constant_columns(rng):
+    X = rng.standard_normal((20, 6))
+    X[:, 3] = 0
+    for columns in metrics.random_columns(metrics.dense_sample(X), 5, 4):
+        assert sorted(columns) == [0, 1, 2, 4, 5]

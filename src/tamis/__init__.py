@@ -4,15 +4,47 @@ Every selector is available by its class name, ``from tamis import LSCAE``, and 
 ``import tamis`` stays quick.
 """
 
+from importlib import import_module
+from os import PathLike
 from typing import Any
 
 from tamis._version import __version__
 from tamis.selectors import SELECTORS, class_names
 
-__all__ = ["SELECTORS", "__version__", *class_names()]
+__all__ = ["SELECTORS", "__version__", "load", "select_genes", *class_names()]
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a fitted selector that its ``save`` wrote; no code of the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    FeatureSelector
+        Fitted as it was saved.
+    """
+    from tamis import persistence
+
+    return persistence.load(path, _Classes())
+
+
+class _Classes(dict[str, Any]):
+    """The registered classes by class name, imported when they are asked for."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in class_names()
+
+    def __missing__(self, name: str) -> Any:
+        return SELECTORS[class_names()[name]]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "select_genes":
+        return import_module("tamis.single_cell").select_genes
     selector_name = class_names().get(name)
     if selector_name is None:
         raise AttributeError(f"module 'tamis' has no attribute {name!r}")

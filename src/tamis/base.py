@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 from warnings import warn
 
@@ -144,6 +146,23 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         """Give the selected columns of X, in the order they have there."""
         check_is_fitted(self)
         return super().transform(X)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the fitted selector to a file, which :func:`tamis.load` reads; no code is stored in it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; a file there is replaced only when the new one is complete.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
+        from tamis.persistence import save
+
+        return save(self, Path(path))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -29,7 +29,18 @@ def main(output: Path = OUTPUT) -> Path:
     path = draw(selector, table, output)
     names = ", ".join(table.names[column] for column in selector.selected_)
     console.print(f"Chosen features: [bold]{names}[/bold]\nPicture: {path}", soft_wrap=True)
+    console.print(f"Page: {report(selector, table, output)}", soft_wrap=True)
     return path
+
+
+def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
+    """Write the page that ``tamis select`` would write."""
+    from tamis.readers import Table
+    from tamis.report import analyse, judge, write_report
+
+    read = Table(table.X, np.array(table.names, dtype=object), y=table.labels)
+    analysis = analyse(selector, table.X, table.labels)
+    return write_report(output / "report.html", selector, read, analysis, judge(selector, analysis), title="Two moons")
 
 
 def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":

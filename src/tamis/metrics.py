@@ -1,13 +1,26 @@
 """Scores of any list of features, however it was chosen."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import issparse
 from sklearn.cluster import KMeans
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
+
+Array = NDArray[np.float64]
+
+TINY = 1e-12
+
+
+class Sample(NamedTuple):
+    """Standardised rows of a table, and their positions in it."""
+
+    Z: Array
+    rows: NDArray[np.intp]
 
 
 def clustering_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
@@ -44,3 +57,192 @@ def kmeans_accuracies(
         else:
             accuracies.append(clustering_accuracy(labels_test, model.predict(X_test)))
     return np.array(accuracies)
+
+
+def dense_sample(X: Any, *, max_rows: int = 2000, max_values: int = 10_000_000, random_state: Any = 0) -> Sample:
+    """Take rows at random, as many as fit, and bring their columns to mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+        The table; it is not changed, and never made dense whole.
+    max_rows, max_values : int
+        Bounds of the sample; at least 200 rows are taken if there are so many.
+    random_state : int or RandomState, default=0
+        Which rows.
+
+    Returns
+    -------
+    Sample
+        The standardised rows, constant columns being 0, and which rows they are.
+    """
+    n, d = X.shape
+    size = min(n, max_rows, max(200, max_values // max(1, d)))
+    rows = np.sort(check_random_state(random_state).permutation(n)[:size]) if size < n else np.arange(n)
+    taken = X[rows]
+    Z = np.array(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
+    Z -= Z.mean(axis=0)
+    spread = Z.std(axis=0)
+    Z /= np.where(spread > TINY, spread, 1.0)
+    Z[:, spread <= TINY] = 0.0
+    return Sample(Z, rows)
+
+
+def reconstruction_errors(
+    Z: Array, columns: ArrayLike, *, targets: ArrayLike | None = None, n_folds: int = 3, random_state: Any = 0
+) -> Array:
+    """Predict columns from some columns by ridge regression, and give each one's error on rows held out.
+
+    The error is ``Σ (z − ẑ)² / Σ z²``: 0 is perfect, 1 is no better than the mean; overfitting goes beyond. The
+    penalty is chosen by generalised cross-validation within the other folds, once for all columns.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Standardised, see :func:`dense_sample`.
+    columns : array of int
+        The columns to predict from.
+    targets : array of int, optional
+        The columns to predict; by default all of them.
+    n_folds : int, default=3
+        Parts of the rows that are held out in turn.
+    random_state : int or RandomState, default=0
+        How the rows are dealt.
+
+    Returns
+    -------
+    ndarray
+        An error per target; 0 for columns that are given, and for constant ones.
+    """
+    columns = np.asarray(columns, dtype=np.intp)
+    wanted = np.arange(Z.shape[1]) if targets is None else np.asarray(targets, dtype=np.intp)
+    fold = check_random_state(random_state).permutation(len(Z)) % min(n_folds, len(Z))
+    squares = np.zeros(len(wanted))
+    for held in range(fold.max() + 1):
+        known, new = Z[fold != held], Z[fold == held]
+        guess = _ridge(known[:, columns], known[:, wanted], new[:, columns])
+        squares += ((new[:, wanted] - guess) ** 2).sum(axis=0)
+    energy = (Z[:, wanted] ** 2).sum(axis=0)
+    errors = squares / np.where(energy > TINY, energy, 1.0)
+    errors[np.isin(wanted, columns) | (energy <= TINY)] = 0.0
+    return errors
+
+
+def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
+    """Fit ``Y ≈ G W`` and give ``G_new W``, through the smaller of the two Gram matrices."""
+    mean_g, mean_y = G.mean(axis=0), Y.mean(axis=0)
+    G, Y, G_new = G - mean_g, Y - mean_y, G_new - mean_g
+    n, k = G.shape
+    values, vectors = np.linalg.eigh(G.T @ G if k <= n else G @ G.T)
+    kept = values > TINY * max(values[-1], TINY)
+    values, vectors = values[kept], vectors[:, kept]
+    # The coordinates of Y in the left singular vectors of G.
+    coordinates = (vectors.T @ (G.T @ Y)) / np.sqrt(values)[:, None] if k <= n else vectors.T @ Y
+    penalty = _best_penalty(values, (coordinates**2).sum(axis=1), float((Y**2).sum()), n)
+    scaled = coordinates * (np.sqrt(values) / (values + penalty))[:, None]
+    to_singular = G_new @ vectors if k <= n else (G_new @ (G.T @ vectors)) / np.sqrt(values)
+    return to_singular @ scaled + mean_y
+
+
+def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float:
+    """Minimise generalised cross-validation, ``RSS / (n − tr H)²``."""
+    penalties = n * np.logspace(-4, 2, 13)
+
+    def criterion(penalty: float) -> float:
+        shrink = values / (values + penalty)
+        return (total - ((2 * shrink - shrink**2) * energies).sum()) / (n - 1 - shrink.sum()) ** 2
+
+    return float(min(penalties, key=criterion))
+
+
+def redundancy(Z: Array, columns: ArrayLike) -> float:
+    """Give the mean, over the columns, of the largest absolute correlation with another of them."""
+    G = Z[:, np.asarray(columns, dtype=np.intp)]
+    if G.shape[1] < 2:
+        return 0.0
+    correlations = np.abs(G.T @ G) / len(G)
+    np.fill_diagonal(correlations, 0.0)
+    return float(np.minimum(correlations.max(axis=0), 1.0).mean())
+
+
+def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth: float = 0.05) -> float:
+    """Tell how much of the columns a random walk over the rows keeps: ``trace(GᵀPG) / trace(GᵀG)``.
+
+    P steps from row to row with probabilities proportional to ``exp(−‖g_i − g_l‖² / 2σ²)``, without staying; σ² is
+    the mean squared distance times ``bandwidth``. 1 means that neighbours agree in full, 0 that they tell nothing.
+    """
+    G = Z[:max_rows, np.asarray(columns, dtype=np.intp)]
+    gram = G @ G.T
+    norms = np.diag(gram)
+    distances = np.maximum(norms[:, None] + norms - 2 * gram, 0.0)
+    variance = bandwidth * distances.sum() / (len(G) * (len(G) - 1))
+    exponents = -distances / (2 * variance + TINY)
+    np.fill_diagonal(exponents, -np.inf)
+    walk = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+    walk /= walk.sum(axis=1, keepdims=True)
+    return float((walk * gram).sum() / (norms.sum() + TINY))
+
+
+def stability(selections: Sequence[ArrayLike], n_features: int) -> float:
+    """Give the mean overlap of pairs of selections of equal size, corrected for chance (Kuncheva's index).
+
+    ``(r − k²/d) / (k − k²/d)`` for r common columns: 1 if all agree, about 0 for lists drawn at random.
+    """
+    lists = [set(np.asarray(columns).tolist()) for columns in selections]
+    k = len(lists[0])
+    chance = k * k / n_features
+    if len(lists) < 2 or k == n_features:
+        return 1.0
+    overlaps = [len(a & b) for i, a in enumerate(lists) for b in lists[:i]]
+    return float((np.mean(overlaps) - chance) / (k - chance))
+
+
+def score_columns(
+    sample: Sample, columns: ArrayLike, labels: ArrayLike | None = None, *, n_targets: int = 1000, random_state: Any = 0
+) -> dict[str, float]:
+    """Score any list of columns.
+
+    Parameters
+    ----------
+    sample : Sample
+        From :func:`dense_sample`.
+    columns : array of int
+        The list.
+    labels : array, optional
+        A label per row of the whole table; adds the mean accuracy of five k-means runs.
+    n_targets : int, default=1000
+        At most so many of the other columns, drawn at random, are predicted.
+    random_state : int or RandomState, default=0
+        Which ones, and how rows are dealt.
+
+    Returns
+    -------
+    dict
+        ``explained`` (share of the variance of the other columns that the list predicts; a column that is predicted
+        worse than by its mean counts as not predicted), ``smoothness``, ``J``
+        (``log(1 − explained) − log smoothness``, smaller is better), ``redundancy`` and, with labels, ``accuracy``.
+    """
+    Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
+    usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
+    targets = check_random_state(random_state).permutation(usable)[:n_targets]
+    errors = np.minimum(reconstruction_errors(Z, columns, targets=targets), 1.0)
+    error = float(errors.mean()) if targets.size else 0.0
+    smooth = smoothness(Z, columns)
+    scores = {
+        "explained": 1 - error,
+        "smoothness": smooth,
+        "J": float(np.log(max(error, TINY)) - np.log(max(smooth, TINY))),
+        "redundancy": redundancy(Z, columns),
+    }
+    if labels is not None:
+        known = np.asarray(labels)[sample.rows]
+        accuracies = kmeans_accuracies(Z[:, columns], known, n_runs=5, random_state=random_state)
+        scores["accuracy"] = float(accuracies.mean())
+    return scores
+
+
+def random_columns(sample: Sample, size: int, n_lists: int, random_state: Any = 0) -> list[NDArray[np.intp]]:
+    """Draw lists of columns that are not constant, to compare a list with."""
+    usable = np.flatnonzero(sample.Z.any(axis=0))
+    rng = check_random_state(random_state)
+    return [rng.permutation(usable)[:size] for _ in range(n_lists)]

@@ -1,0 +1,162 @@
+"""What commands print and write."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from tamis.cli.options import UsageError
+
+if TYPE_CHECKING:
+    from tamis.readers import Table
+    from tamis.report.analysis import Analysis
+    from tamis.report.verdict import Verdict
+
+SHOWN = 20
+
+
+@contextmanager
+def output_folder(path: Path) -> Iterator[Path]:
+    """Make a folder at once, so that a mistake shows before hours of training; unmake it if nothing was written."""
+    made: list[Path] = []
+    try:
+        for folder in [*reversed(path.parents), path]:
+            if not folder.exists():
+                folder.mkdir()
+                made.append(folder)
+        if not path.is_dir():
+            raise UsageError(f"{path}: is a file; -o takes a folder.")
+        if not os.access(path, os.W_OK):
+            raise UsageError(f"{path}: is not writable; choose another folder with -o.")
+        yield path
+    except OSError as error:
+        _remove_empty(made)
+        raise UsageError(f"{path}: cannot be written to ({error.strerror or error}).") from error
+    except BaseException:
+        _remove_empty(made)
+        raise
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in reversed(folders):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Give a table as CSV; numbers keep all their digits."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    return stream.getvalue()
+
+
+def write_selection(
+    folder: Path, source: Path, selector: Any, table: "Table", analysis: "Analysis", verdict: "Verdict",
+    *, transpose: bool, image_shape: tuple[int, int] | None,
+) -> dict[str, str]:  # fmt: skip
+    """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first."""
+    from tamis.files import write_text
+    from tamis.readers import format_of
+    from tamis.report import write_report
+    from tamis.report.table import rows
+    from tamis.writers import take, write_table
+
+    listed = rows(selector, analysis, table.feature_names.tolist(), limit=None)
+    headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
+    cells = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.explained, r.reason] for r in listed]
+    k, ending = len(selector.selected_), format_of(source)
+    reduced = take(table, selector.get_support(indices=True))
+    stem = source.name[: -len(ending)]
+    page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
+    paths = [
+        ("selector", selector.save(folder / "selector.tamis")),
+        ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[:k]))),
+        ("features", write_text(folder / "features.csv", csv_text(headings, cells))),
+        ("page", write_report(folder / "report.html", selector, table, analysis, verdict, **page)),
+        ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
+    ]
+    return {name: str(path) for name, path in paths}
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document; numbers that JSON lacks are null."""
+    print(json.dumps(_plain(document), ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> Any:
+    import math
+
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()
+) -> None:
+    """Print a table: drawn for a person, tab-separated for a pipe."""
+    from tamis.cli.fitting import is_terminal
+
+    if not is_terminal():
+        for row in [headings, *rows]:
+            print("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, heading in enumerate(headings):
+        drawn.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
+    for row in rows:
+        # Text, since names of features may hold what rich would read as markup.
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console().print(drawn)
+
+
+def print_selection(selector: Any, names: Sequence[str], verdict: "Verdict", files: dict[str, str]) -> None:
+    """Print the chosen features, the verdict, and where the page is."""
+    from tamis.cli.fitting import is_terminal
+
+    chosen = list(selector.selected_)
+    limit = SHOWN if is_terminal() else len(chosen)
+    rows = [[str(i), str(names[c]), number(selector.scores_[c])] for i, c in enumerate(chosen[:limit], start=1)]
+    more = f" (the best {limit} of {len(chosen)}; all are in {files['selected']})" if limit < len(chosen) else ""
+    print_table(f"Chosen features{more}", ["rank", "feature", "score"], rows, numbers=(0, 2))
+    say(verdict.headline + ".", {"good": "green", "fair": "yellow", "poor": "red"}[verdict.level])
+    for text in [*verdict.concerns, *verdict.findings]:
+        say(f"  • {text}")
+    say(f"Page: {files['page']}")
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Print a sentence: with the results for a person, on standard error if the results go into a pipe."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from tamis.cli.fitting import is_terminal
+
+    console = Console(stderr=not is_terminal())
+    if is_terminal() and not text.startswith("Page"):
+        # A path stays in one piece, so that it can be copied; sentences are folded between words.
+        text = fill(text, console.width, subsequent_indent="    " if text.startswith("  ") else "")
+    console.print(Text(text, style=f"bold {style}" if style else ""), soft_wrap=True)
+
+
+def number(value: Any) -> str:
+    """Write a number shortly, a dash for none."""
+    import math
+
+    return "–" if value is None or not math.isfinite(value) else f"{float(value):.4g}"

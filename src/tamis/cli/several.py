@@ -1,0 +1,299 @@
+"""The commands that score lists and lay several selections side by side: evaluate, curve, compare."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tamis.cli.options import (
+    EXIT_INTERRUPTED,
+    File,
+    Json,
+    Method,
+    Quiet,
+    Reading,
+    Restarts,
+    Seed,
+    Settings,
+    UsageError,
+    command,
+    parse_settings,
+    parse_sizes,
+    split,
+)
+
+if TYPE_CHECKING:
+    from tamis.cli.scoring import Entry
+
+USUAL = ("lscae", "cae", "laplacian-score", "mcfs", "variance", "random")
+"""Compared by default, as far as they are there: the quick ones, and what they must beat."""
+
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for a page, a CSV file and JSON.")
+]
+
+
+@command
+def evaluate(
+    file: File,
+    features: Annotated[
+        str,
+        typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis, a text file, or a,b,c."),
+    ],
+    random_lists: Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")] = 20,
+    resamples: Annotated[int, typer.Option("--resamples", min=1, help="Halves of the samples to score on.")] = 10,
+    refits: Annotated[
+        int, typer.Option("--refits", min=0, help="Fit a saved selector anew on so many halves, to see what stays.")
+    ] = 0,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Score any list of features, however it was chosen, against random lists of the same size.
+
+    Examples
+    --------
+    - `tamis evaluate genes.parquet -f genes-tamis/selected.csv`
+    - `tamis evaluate cells.h5ad -f CD3D,NKG7,LYZ --labels cell_type`
+    - `tamis evaluate genes.parquet -f genes-tamis/selector.tamis --refits 5 --json`
+    """
+    from tamis.cli import fitting, output, scoring
+
+    with fitting.Bar(quiet or json) as bar:
+        bar.stage("Starting")
+        names, selector = scoring.listed_features(features)
+        if refits and selector is None:
+            raise UsageError("--refits needs a saved selector (-f selector.tamis), whose method is fitted anew.")
+        table = fitting.read_with_bar(file, reading.request(), bar)
+        columns = table.positions(names, "--features")
+        found = scoring.evaluate(
+            table,
+            columns,
+            bar,
+            n_random=random_lists,
+            n_resamples=resamples,
+            seed=seed,
+            selector=selector,
+            refits=refits,
+        )
+    if json:
+        chosen = [str(table.feature_names[column]) for column in columns]
+        output.print_json({"command": "evaluate", "input": str(file), "features": chosen, **found.document()})
+        return
+    headings = ["score", "list", "over halves", "random lists (range)", "better than"]
+    output.print_table(f"{len(columns)} features of {file.name}", headings, found.rows(), numbers=(1,))
+    output.say(
+        f"Stability: on {100 * found.wins:.0f}% of halves of the samples, the list explains more than a random one."
+    )
+    if found.refits is not None:
+        output.say(f"Refits on halves overlap by {found.refits:.2f} (1: the same features, 0: as by chance).")
+
+
+@command
+def curve(
+    file: File,
+    k: Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:100:10.")] = "5,10,20,50",
+    method: Method = "lscae",
+    n_init: Restarts = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    output: Output = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Choose lists of several sizes, plot their scores, and suggest a size.
+
+    The suggestion is the smallest list that explains 95% of what the best one explains. Ctrl-C keeps the finished
+    sizes.
+
+    Examples
+    --------
+    - `tamis curve genes.parquet -k 5,10,20,50,100`
+    - `tamis curve cells.h5ad -k 10:100:10 --labels cell_type -o curve`
+    """
+    sizes = parse_sizes(k)
+    plan = [(f"k = {size}", method, size) for size in sizes]
+    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json)
+    run.go()
+    run.finish(json)
+
+
+@command
+def compare(
+    file: File,
+    k: Annotated[int, typer.Option("-k", "--features", min=1, help="How many features.")],
+    methods: Annotated[
+        str | None, typer.Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")
+    ] = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    output: Output = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: Reading,
+) -> None:
+    """Lay several methods side by side: scores, time, and how far they agree.
+
+    Ctrl-C keeps the finished methods.
+
+    Examples
+    --------
+    - `tamis compare genes.parquet -k 50`
+    - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
+    """
+    plan = [(name, name, k) for name in _methods(methods)]
+    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json)
+    run.go()
+    run.finish(json)
+
+
+def _methods(text: str | None) -> list[str]:
+    from tamis.selectors import SELECTORS
+
+    if text == "all":
+        return list(SELECTORS)
+    if text is None:
+        return [name for name in USUAL if name in SELECTORS.homes]
+    wanted = list(dict.fromkeys(split([text])))
+    for name in wanted:
+        if name not in SELECTORS.homes:
+            SELECTORS[name]  # Raises the sentence that names the nearest method.
+    return wanted
+
+
+class _Several:
+    """Several selections of one table, one after the other; what is finished is kept when the user interrupts."""
+
+    def __init__(
+        self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
+        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool,
+    ):  # fmt: skip
+        self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
+        self.n_init, self.settings, self.reading, self.quiet = n_init, settings, reading, quiet
+        self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
+        self.entries: list[Entry] = []
+        self.interrupted = False
+
+    def go(self) -> None:
+        """Read, fit and score everything, and write it."""
+        from tamis.cli import fitting, output
+        from tamis.metrics import dense_sample
+
+        with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
+            bar.stage("Starting")
+            table = fitting.read_with_bar(self.file, self.reading.request(), bar)
+            self.names = table.feature_names
+            largest = max(size for _, _, size in self.plan)
+            if largest > table.shape[1]:
+                raise UsageError(f"-k {largest} asks for more than the {table.shape[1]} features of the table.")
+            self._fit_all(table, dense_sample(table.X, random_state=self.seed), bar)
+            self._write()
+
+    def _fit_all(self, table: Any, sample: Any, bar: Any) -> None:
+        from tamis.cli import fitting, scoring
+
+        with fitting.interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
+            for name, method, size in self.plan:
+                entry = scoring.try_one(
+                    name, method, size, table, sample, bar, state, self.seed, self.n_init, self._own_settings(method)
+                )
+                if state.asked:
+                    break  # The last fit was cut short, and says nothing about its method.
+                self.entries.append(entry)
+        self.interrupted = state.asked
+        if not self.entries:
+            raise KeyboardInterrupt
+
+    def _own_settings(self, method: str) -> dict[str, Any]:
+        """Leave out settings of other methods; ``compare`` gives each one those that it knows."""
+        import inspect
+
+        from tamis.selectors import SELECTORS
+
+        if self.command != "compare":
+            return self.settings
+        known = [set(inspect.signature(SELECTORS[name].__init__).parameters) for _, name, _ in self.plan]
+        strange = set(self.settings) - set().union(*known)
+        if strange:
+            raise UsageError(f"none of the methods has a parameter {min(strange)!r}.")
+        own = inspect.signature(SELECTORS[method].__init__).parameters
+        return {name: value for name, value in self.settings.items() if name in own}
+
+    @property
+    def sizes(self) -> list[int]:
+        return [size for _, _, size in self.plan[: len(self.entries)]]
+
+    def headings(self) -> list[str]:
+        """Give the headings of the table."""
+        return ["k" if self.command == "curve" else "method", *self.entries[0].scores, "seconds"]
+
+    def rows(self) -> list[list[str]]:
+        """Give the lines of the table."""
+        first = [str(size) for size in self.sizes] if self.command == "curve" else [e.name for e in self.entries]
+        return [
+            [name, *(f"{value:.3f}" for value in entry.scores.values()), f"{entry.seconds:.1f}"]
+            for name, entry in zip(first, self.entries, strict=True)
+        ]
+
+    def conclusion(self) -> str:
+        """Say what follows, in one sentence."""
+        from tamis.cli.scoring import ENOUGH, suggested_size
+
+        if self.command == "curve":
+            k = suggested_size(self.sizes, self.entries)
+            return f"Suggested: k = {k}, the smallest that explains {100 * ENOUGH:.0f}% of what the best size explains."
+        best = min(self.entries, key=lambda entry: entry.scores["J"])
+        return f"Smallest J: {best.name}, which explains {100 * best.scores['explained']:.0f}% of the other features."
+
+    def document(self) -> dict[str, Any]:
+        """Give everything for JSON."""
+        from tamis.cli.scoring import suggested_size
+
+        entries = [
+            asdict(entry) | {"k": len(entry.selected), "selected": self.names[entry.selected].tolist()}
+            for entry in self.entries
+        ]
+        suggestion = {"suggested_k": suggested_size(self.sizes, self.entries)} if self.command == "curve" else {}
+        return {
+            "command": self.command,
+            "input": str(self.file),
+            "interrupted": self.interrupted,
+            **suggestion,
+            "entries": entries,
+        }
+
+    def _write(self) -> None:
+        from tamis.cli import output, scoring
+        from tamis.files import write_text
+        from tamis.report import plots, write_scores
+
+        scores = [entry.scores for entry in self.entries]
+        if self.command == "curve":
+            figures = plots.score_lines(self.sizes, scores, [entry.random for entry in self.entries])
+        else:
+            names = [entry.name for entry in self.entries]
+            figures = [*plots.score_bars(names, scores), plots.overlap_figure(names, scoring.overlaps(self.entries))]
+        write_text(self.folder / "scores.csv", output.csv_text(self.headings(), self.rows()))
+        title = f"{self.file.name}: {'several sizes' if self.command == 'curve' else 'several methods'}"
+        self.page = write_scores(
+            self.folder / "report.html", figures, self.headings(), self.rows(), title=title, lead=self.conclusion()
+        )
+
+    def finish(self, as_json: bool) -> None:
+        """Print the result."""
+        from tamis.cli import output
+
+        if as_json:
+            output.print_json(self.document() | {"page": str(self.page)})
+        else:
+            output.print_table(self.file.name, self.headings(), self.rows(), numbers=range(1, len(self.headings())))
+            output.say(self.conclusion())
+            output.say(f"Page: {self.page}")
+        if self.interrupted:
+            raise typer.Exit(EXIT_INTERRUPTED)

@@ -1,0 +1,165 @@
+import json
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as to_bytes
+from scipy.sparse import csr_array
+
+import tamis
+from tamis import SELECTORS
+from tamis.persistence import LoadError, _decode, _encode
+
+
+def fitted(name, X, quick, **further):
+    cls = SELECTORS[name]
+    known = cls._get_param_names()
+    return cls(n_features_to_select=3, **{k: v for k, v in (quick | further).items() if k in known}).fit(X)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_comes_back_as_it_was(name, blobs, quick, tmp_path):
+    selector = fitted(name, blobs.X, quick)
+    again = tamis.load(selector.save(tmp_path / "s.tamis"))
+    assert type(again) is type(selector)
+    np.testing.assert_array_equal(again.transform(blobs.X), selector.transform(blobs.X))
+    assert vars(again).keys() == vars(selector).keys()
+    if hasattr(selector, "reconstruct"):
+        codes = selector.transform(blobs.X)
+        np.testing.assert_array_equal(again.reconstruct(codes), selector.reconstruct(codes))
+    copy = pickle.loads(pickle.dumps(selector))
+    np.testing.assert_array_equal(copy.transform(blobs.X), selector.transform(blobs.X))
+
+
+def test_names_parameters_and_history_are_kept_but_not_code(blobs, quick, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs.X, columns=blobs.names)
+    selector = fitted("lscae", frame, quick, must_keep=["signal_0"], callbacks=[print_nothing])
+    again = tamis.load(selector.save(tmp_path / "s.tamis"))
+    assert again.get_feature_names_out().tolist() == selector.get_feature_names_out().tolist()
+    assert again.callbacks == ()
+    assert again.hidden_units == (8,)
+    assert again.must_keep == ["signal_0"]
+    assert again.history_.dtype == selector.history_.dtype
+    np.testing.assert_array_equal(again.history_, selector.history_)
+
+
+def print_nothing(epoch):
+    return None
+
+
+def test_a_selector_must_be_fitted(tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        tamis.LSCAE().save(tmp_path / "s.tamis")
+    assert not list(tmp_path.iterdir())
+
+
+def test_values_of_all_kinds_survive():
+    value = {
+        "text": ("a", None, True, 1, 2.5, float("inf"), float("-inf")),
+        "arrays": [np.arange(6).reshape(2, 3), np.array([]), np.array(3.0), np.array([True, False])],
+        "words": np.array([["x", "y"]], dtype=object),
+        "sparse": csr_array(np.eye(3)),
+        "number": np.float32(0.5),
+    }
+    tensors = {}
+    text = json.dumps(_encode(value, "v", tensors))
+    again = _decode(json.loads(text), tensors)
+    assert again["text"] == value["text"]
+    for a, b in zip(again["arrays"], value["arrays"], strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert again["words"].tolist() == [["x", "y"]]
+    np.testing.assert_array_equal(again["sparse"].toarray(), np.eye(3))
+
+
+def test_what_cannot_be_saved_is_named(blobs, quick, tmp_path):
+    selector = fitted("lscae", blobs.X, quick)
+    selector.odd_ = object()
+    with pytest.raises(TypeError, match=r"odd_ cannot be saved: it is a object"):
+        selector.save(tmp_path / "s.tamis")
+    selector.odd_ = np.array([1j])
+    with pytest.raises(TypeError, match=r"odd_ cannot be saved: it is an array of complex128"):
+        selector.save(tmp_path / "s.tamis")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def saved(blobs, quick, tmp_path):
+    return fitted("lscae", blobs.X, quick).save(tmp_path / "s.tamis")
+
+
+def changed(path, change):
+    """Write the file again with another header."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="np") as opened:
+        document = json.loads(opened.metadata()["tamis"])
+        tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    change(document, tensors)
+    path.write_bytes(to_bytes(tensors, metadata={"tamis": json.dumps(document)}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda d, t: d.update(format=2), r"is in format 2 \(written by tamis .*which reads format 1"),
+        (lambda d, t: d.update(selector="Popen"), r"there is no selector 'Popen'"),
+        (lambda d, t: d["parameters"].update(strange=1), r"unexpected keyword argument 'strange'"),
+        (lambda d, t: d["fitted"].update(fit=1), r"'fit' is not the name of a fitted attribute"),
+        (lambda d, t: d["fitted"].update(__class__=1), r"'__class__' is not the name of a fitted attribute"),
+        (lambda d, t: d["fitted"].pop("support_"), r"support_"),
+        (lambda d, t: d["fitted"].update(n_features_in_=99), r"its arrays do not fit together"),
+        (lambda d, t: d["fitted"].update(x_={"$run": 1}), r"\$run"),
+        (lambda d, t: t.pop("scores_"), r"scores_"),
+        (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
+        (lambda d, t: d.pop("fitted"), r"fitted"),
+        (lambda d, t: d.update(fitted=[1]), r"damaged"),
+    ],
+)
+def test_damaged_and_foreign_files_get_a_sentence(saved, change, sentence):
+    with pytest.raises(LoadError, match=sentence):
+        tamis.load(changed(saved, change))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\0" * 7, b"hello", b"\xff" * 100, to_bytes({"a": np.zeros(2)}), to_bytes({}, metadata={"tamis": "["}),
+     to_bytes({}, metadata={"tamis": "[]"}), to_bytes({}, metadata={"tamis": "[" * 100_000})],
+)  # fmt: skip
+def test_other_files_get_a_sentence(content, tmp_path):
+    path = tmp_path / "s.tamis"
+    path.write_bytes(content)
+    with pytest.raises(LoadError, match=r"s\.tamis (is|holds)"):
+        tamis.load(path)
+
+
+def test_a_cut_file_gets_a_sentence(saved):
+    saved.write_bytes(saved.read_bytes()[:-10])
+    with pytest.raises(LoadError, match=r"damaged"):
+        tamis.load(saved)
+
+
+class Bomb:
+    def __reduce__(self):
+        return import_module("pathlib").Path.touch, (Bomb.target,)
+
+
+@pytest.mark.parametrize("wrap", [pickle.dumps, lambda bomb: b"\x80\x04" + pickle.dumps(bomb)])
+def test_a_malicious_pickle_is_never_run(tmp_path, wrap):
+    Bomb.target = tmp_path / "exploded"
+    path = tmp_path / "selector.tamis"
+    path.write_bytes(wrap(Bomb()))
+    with pytest.raises(LoadError):
+        tamis.load(path)
+    assert not Bomb.target.exists()
+    pickle.loads(pickle.dumps(Bomb()))
+    assert Bomb.target.exists()
+
+
+def test_a_missing_file_is_an_ordinary_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        tamis.load(tmp_path / "none.tamis")
