@@ -1,5 +1,6 @@
 import torch
 
+from tamis.neural.adam import Adam
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.logits import DirectLogits, IndirectLogits
 from tamis.neural.narrowing import Narrowing
@@ -34,7 +35,7 @@ def test_a_step_on_the_map_moves_every_unit():
 
 def test_an_indirect_layer_can_be_narrowed():
     layer = ConcreteLayer(1, 2, 30, indirect_size=4, generator=torch.Generator().manual_seed(0))
-    optimiser = torch.optim.Adam(layer.parameters(), lr=0.1)
+    optimiser = Adam([(list(layer.parameters()), 0.1)])
     layer.logits.square().sum().backward()
     optimiser.step()
     before = layer.logits.detach()

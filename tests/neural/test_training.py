@@ -59,12 +59,14 @@ def test_few_rows_are_one_batch(rows):
 
 def test_training_lowers_the_objective_and_reports_every_epoch(rows):
     told = []
-    history = train(network(), PLAIN, rows, settings(epochs=60, decoder_lr=0.03), generator(), told.append)
+    net = network()
+    history = train(net, PLAIN, rows, settings(epochs=60), generator(), told.append)
     assert told == history
     assert [epoch.number for epoch in history] == list(range(1, 61))
     assert history[-1].temperature == pytest.approx(0.1)
     assert history[0].objective.shape == (2,)
-    assert (history[-1].objective < history[0].objective - 0.2).all()
+    assert (history[-1].objective < history[0].objective).all()
+    assert (net.layer.logits.argmax(dim=-1) != 2).all()  # the column that explains only itself
     torch.testing.assert_close(history[3].terms["reconstruction"].log(), history[3].objective, atol=0.3, rtol=0)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
+from tamis.neural.adam import Adam
 from tamis.neural.concrete import ConcreteLayer
 
 
@@ -27,7 +28,7 @@ class Narrowing:
         return max(at_last, int(at_first ** (1 - share) * at_last**share))
 
     @torch.no_grad()
-    def apply(self, layer: ConcreteLayer, optimiser: torch.optim.Adam, progress: float) -> None:
+    def apply(self, layer: ConcreteLayer, optimiser: Adam, progress: float) -> None:
         """Drop what must be dropped at this progress, from the layer and from the optimiser's memory."""
         restarts, units, left = layer.shape
         first = layer.n_features - len(layer.kept)
@@ -37,8 +38,4 @@ class Narrowing:
         best = layer.probabilities().amax(dim=(0, 1))
         positions = best.topk(wanted).indices.sort().values
         for before, after in layer.keep_candidates(positions):
-            state = optimiser.state.pop(before, {})
-            optimiser.state[after] = {
-                name: value if value.dim() == 0 else value[..., positions].contiguous() for name, value in state.items()
-            }
-        optimiser.param_groups[0]["params"] = list(layer.parameters())
+            optimiser.replace(before, after, positions)

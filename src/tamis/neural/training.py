@@ -7,6 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from tamis.neural.adam import Adam
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -106,11 +107,12 @@ class _Stepper:
         self.network, self.objective, self.settings = network, objective, settings
         self.noise = GumbelPool(network.layer.shape, generator)
         self.done, self.last = 0, max(1, n_steps - 1)
-        groups = [
-            {"params": list(network.layer.parameters()), "lr": settings.selector_lr},
-            {"params": list(network.decoder.parameters()), "lr": settings.decoder_lr},
-        ]
-        self.optimiser = torch.optim.Adam(groups if objective.needs_decoder else groups[:1], fused=True)
+        self.optimiser = Adam(
+            [
+                (list(network.layer.parameters()), settings.selector_lr),
+                (list(network.decoder.parameters()), settings.decoder_lr),
+            ]
+        )
 
     def step(self, x: Tensor) -> Parts:
         """Train on one batch."""
@@ -121,7 +123,6 @@ class _Stepper:
         self.temperature = self.settings.temperature(progress)
         noise = self.noise.draw(self.network.layer.shape)
         parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
-        self.optimiser.zero_grad()
         parts.loss.sum().backward()
         self.optimiser.step()
         return parts

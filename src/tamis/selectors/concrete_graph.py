@@ -44,7 +44,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         readout: str = "solved",
         max_epochs: int | None = None,
         batch_size: int = 256,
-        selector_lr: float = 0.1,
+        selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
         n_init: str | int = "auto",
         narrowing: bool = True,

@@ -113,7 +113,7 @@ class LSCAE(ConcreteGraphSelector):
         Passes over the data; None takes as many as make about 300 steps.
     batch_size : int, default=256
         Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
-    selector_lr, decoder_lr : float, default=0.1, 0.003
+    selector_lr, decoder_lr : float, default=0.3, 0.003
         Learning rates of the logits and of the decoder.
     n_init : "auto" or int, default="auto"
         Number of restarts; the hard selection with the smallest J wins, its decoder refitted. "auto" makes 4, or fewer
@@ -195,7 +195,7 @@ class LSCAE(ConcreteGraphSelector):
         readout: str = "solved",
         max_epochs: int | None = None,
         batch_size: int = 256,
-        selector_lr: float = 0.1,
+        selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
         n_init: str | int = "auto",
         narrowing: bool = True,
