@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 STRENGTH = 1e-2
-"""Ridge penalty, as a share of the number of rows times the mean energy of a hidden unit."""
+"""Ridge penalty, as a share of the mean energy ``Σ h²`` of a hidden unit."""
 
 
 def with_ones(hidden: Tensor) -> Tensor:
@@ -12,20 +12,27 @@ def with_ones(hidden: Tensor) -> Tensor:
     return torch.cat([hidden, torch.ones_like(hidden[..., :1])], dim=-1)
 
 
-def penalised(moment: Tensor) -> Tensor:
-    """Give ``HᵀH + λ I`` for ``HᵀH`` of shape (..., h, h)."""
-    energy = moment.diagonal(dim1=-2, dim2=-1).mean(dim=-1)[..., None, None]
-    return moment + STRENGTH * energy * torch.eye(moment.shape[-1], dtype=moment.dtype, device=moment.device)
+def penalised(square: Tensor, width: int) -> Tensor:
+    """Add ``λ I`` to ``HᵀH`` or ``HHᵀ``; λ is a share of the mean energy of the h hidden units."""
+    energy = square.diagonal(dim1=-2, dim2=-1).sum(dim=-1)[..., None, None] / width
+    return square + STRENGTH * energy * torch.eye(square.shape[-1], dtype=square.dtype, device=square.device)
+
+
+def hat_matrix(design: Tensor) -> Tensor:
+    """Give ``H (HᵀH + λI)⁻¹ Hᵀ``, which is ``(HHᵀ + λI)⁻¹ HHᵀ`` too: the smaller of the two systems is solved."""
+    rows, width = design.shape[-2:]
+    if rows < width:
+        square = design @ design.mT
+        return torch.linalg.solve(penalised(square, width), square)
+    return design @ torch.linalg.solve(penalised(design.mT @ design, width), design.mT)
 
 
 def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
     """Predict every row of the goal by a readout fitted on the other rows: (restarts, rows, columns).
 
-    With the hat matrix ``A = H (HᵀH + λI)⁻¹ Hᵀ``, the prediction of row i without row i is
-    ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
+    With the hat matrix A, the prediction of row i without row i is ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
     """
-    design = with_ones(hidden)
-    hat = design @ torch.linalg.solve(penalised(design.mT @ design), design.mT)
+    hat = hat_matrix(with_ones(hidden))
     own = hat.diagonal(dim1=-2, dim2=-1).clamp_max(1 - 1e-4).unsqueeze(-1)
     return (hat @ goal - own * goal) / (1 - own)
 
@@ -48,4 +55,4 @@ class Readout:
         """Give the weights (h + 1, columns), the bias in the last row."""
         assert self.moment is not None
         assert self.products is not None
-        return torch.linalg.solve(penalised(self.moment), self.products)
+        return torch.linalg.solve(penalised(self.moment, len(self.moment)), self.products)
