@@ -3,7 +3,7 @@ import torch
 
 from tamis.neural import restarts
 from tamis.neural.objective import Objective, Term, reconstruction
-from tamis.neural.restarts import Problem, group_sizes, train_restarts
+from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
 from tamis.neural.schedules import linear
 from tamis.neural.training import Settings
 
@@ -65,3 +65,11 @@ def test_nothing_to_learn():
 def test_one_huge_problem_trains_restarts_one_by_one(scale):
     problem = Problem(Rows(), n_features=restarts.GROUP_VALUES * scale, n_units=1)
     assert group_sizes(3, problem) == [1, 1, 1]
+
+
+def test_near_copies_count_as_settled():
+    base = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
+    x = torch.stack([base[:, 0], -2 * base[:, 0] + 3, base[:, 1], base[:, 2]], dim=1)
+    probabilities = torch.tensor([[0.4, 0.5, 0.1], [0.2, 0.0, 0.8]])
+    mass = settled_mass(x, torch.tensor([3, 1, 2]), probabilities, torch.tensor([0, 1, 2]))
+    torch.testing.assert_close(mass, torch.tensor([0.9, 0.8]))

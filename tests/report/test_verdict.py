@@ -8,7 +8,7 @@ from tamis.report.verdict import judge
 
 
 def unit(*peaks):
-    return SimpleNamespace(selection_probs_=np.array([[peak, 1 - peak] for peak in peaks]))
+    return SimpleNamespace(settled_=np.array(peaks))
 
 
 @pytest.fixture

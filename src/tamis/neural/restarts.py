@@ -8,6 +8,7 @@ from torch import Tensor
 
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
+from tamis.neural.diffusion import TINY
 from tamis.neural.network import SelectorNetwork, distinct_columns
 from tamis.neural.objective import Objective
 from tamis.neural.training import (
@@ -17,11 +18,15 @@ from tamis.neural.training import (
     Settings,
     hard_objective,
     refit_decoder,
+    sample_batch,
     train,
 )
 
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
+
+NEAR_COPY = 0.9
+"""Columns with at least this absolute correlation count as copies of each other."""
 
 TARGETS = 2048
 """At most so many columns, drawn at random, are reconstructed during training."""
@@ -97,6 +102,8 @@ class Fit:
         J of the hard selection, its decoder refitted.
     probabilities, candidates : Tensor (free units, candidates) and (candidates,)
         Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
+    settled : Tensor (free units,)
+        Probability that each free unit gives to its column and to near copies of it.
     decoder : Decoder
         The refitted decoder to all columns, of one restart.
     history : list of dict
@@ -108,6 +115,7 @@ class Fit:
     objective: float
     probabilities: Tensor
     candidates: Tensor
+    settled: Tensor
     decoder: Decoder
     history: list[dict[str, float]]
 
@@ -155,14 +163,16 @@ def train_restarts(
         objectives += found.tolist()
         if best is None or found.min() < best.objective:
             index = int(found.argmin())
-            decoder = refit_decoder(network, columns[index], problem.rows, settings.batch_size, index)
+            probabilities = network.layer.probabilities()[index].detach()
+            x = sample_batch(problem.rows, settings.batch_size, generator)
             best = Fit(
                 columns=columns[index],
                 collisions=int(collisions[index]),
                 objective=float(found[index]),
-                probabilities=network.layer.probabilities()[index].detach().cpu(),
+                probabilities=probabilities.cpu(),
                 candidates=network.layer.candidates.cpu(),
-                decoder=decoder,
+                settled=settled_mass(x, columns[index], probabilities, network.layer.candidates).cpu(),
+                decoder=refit_decoder(network, columns[index], problem.rows, settings.batch_size, index),
                 history=[_row(epoch, index) for epoch in history],
             )
         if relay.stopped:
@@ -181,6 +191,19 @@ def most_restarts(problem: Problem, limit: int) -> int:
     """Give how many restarts, up to a limit, can train together."""
     choices = problem.n_features if problem.candidates is None else len(problem.candidates)
     return min(limit, max(1, GROUP_VALUES // max(1, problem.n_free * choices)))
+
+
+def settled_mass(x: Tensor, columns: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
+    """Give the probability that each free unit puts on its column or on a near copy, ``|corr| ≥ 0.9`` in the batch.
+
+    A unit that wavers between copies of one column has made up its mind.
+    """
+    free = columns[len(columns) - len(probabilities) :].to(x.device)
+    scaled = x - x.mean(dim=0)
+    scaled = scaled / (scaled.norm(dim=0) + TINY)
+    alike = (scaled[:, free].mT @ scaled[:, candidates]).abs() >= NEAR_COPY
+    alike |= candidates == free[:, None]
+    return (probabilities * alike).sum(dim=-1)
 
 
 def _row(epoch: Epoch, index: int) -> dict[str, float]:

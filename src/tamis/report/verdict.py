@@ -65,16 +65,15 @@ def judge(selector: Any, analysis: Analysis, stopped: bool = False) -> Verdict:
 def _training(selector: Any, stopped: bool) -> tuple[int, str]:
     if stopped:
         return 2, "Training was stopped early, so that the features are those in the lead at that moment."
-    probabilities = getattr(selector, "selection_probs_", None)
-    if probabilities is None or not len(probabilities):
+    settled = getattr(selector, "settled_", None)
+    if settled is None or not len(settled):
         return 0, ""
-    peaks = np.asarray(probabilities).max(axis=1)
-    settled, units = int((peaks >= SETTLED).sum()), len(peaks)
-    if settled == units:
+    done, units = int((settled >= SETTLED).sum()), len(settled)
+    if done == units:
         return 0, f"Training converged: {'all ' if units > 1 else ''}{units} unit(s) settled on one feature each."
     return 1, (
-        f"{units - settled} of {units} unit(s) had not settled on one feature (mean peak probability "
-        f"{peaks.mean():.2f}); train longer or with another seed, and see which features stay."
+        f"{units - done} of {units} unit(s) had not settled on one feature or its near copies (mean probability "
+        f"{settled.mean():.2f}); train longer or with another seed, and see which features stay."
     )
 
 

@@ -193,8 +193,9 @@ class ConcreteSelector(FeatureSelector):
         self.unit_columns_ = self.active_[fit.columns.numpy()]
         self.decoder_weights_ = {name: value.numpy() for name, value in fit.decoder.state_dict().items()}
         self.selection_probs_ = self._all_probabilities(fit)
+        self.settled_ = fit.settled.numpy()
         peaks = fit.probabilities.amax(dim=-1).numpy()
-        self.convergence_ = Convergence(peaks, fit.collisions, self.restart_objectives_).sentence()
+        self.convergence_ = Convergence(peaks, self.settled_, fit.collisions, self.restart_objectives_).sentence()
         scores = self.selection_probs_.max(axis=0, initial=0.0)
         chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
         return Selection(scores, chosen)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SETTLED = 0.9
-"""A unit whose largest selection probability is at least this has settled."""
+"""A unit that puts at least this probability on one column and its near copies has settled."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Convergence:
     ----------
     peaks : ndarray
         Largest selection probability of every free unit.
+    settled : ndarray
+        Probability that every free unit puts on its column or near copies of it.
     collisions : int
         Units that wanted a column already taken and got their next best.
     objectives : ndarray
@@ -24,6 +26,7 @@ class Convergence:
     """
 
     peaks: NDArray[np.float64]
+    settled: NDArray[np.float64]
     collisions: int
     objectives: NDArray[np.float64]
 
@@ -31,7 +34,7 @@ class Convergence:
         """Describe the fit in one or two sentences."""
         if not self.peaks.size:
             return "Nothing to learn: every selected column was kept by request."
-        settled = int((self.peaks >= SETTLED).sum())
+        settled = int((self.settled >= SETTLED).sum())
         return (
             f"{settled} of {self.peaks.size} unit(s) settled, mean peak probability {self.peaks.mean():.2f}; "
             f"{self._collisions()}; {self._restarts()}."

@@ -142,6 +142,10 @@ class LSCAE(ConcreteGraphSelector):
         Probability of each unit to show each column.
     unit_columns_ : ndarray of shape (k,)
         The column that each unit was given, all distinct.
+    settled_ : ndarray
+        Probability that each unit without a kept column puts on its column or near copies of it.
+    diffusion_steps_ : int
+        Steps of the random walk at the end of training.
     n_collisions_ : int
         Units that wanted a column already taken and got their next best.
     objective_ : float
