@@ -22,7 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.ConstantColumnsWarni
 
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_check_estimator(selector):
-    check_estimator(selector(), on_skip=None)
+    # Few epochs for speed; the checks ask for manners, which do not depend on them.
+    check_estimator(selector(max_epochs=15), on_skip=None)
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
