@@ -26,7 +26,13 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: setup
+PEERS := .venv/.peers
+
+$(PEERS): $(STAMP) benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -r benchmarks/requirements.txt
+	@touch $@
+
+bench: $(PEERS)
 	$(BIN)/python -m benchmarks
 
 clean:

@@ -73,3 +73,11 @@ def test_near_copies_count_as_settled():
     probabilities = torch.tensor([[0.4, 0.5, 0.1], [0.2, 0.0, 0.8]])
     mass = settled_mass(x, torch.tensor([3, 1, 2]), probabilities, torch.tensor([0, 1, 2]))
     torch.testing.assert_close(mass, torch.tensor([0.9, 0.8]))
+
+
+def test_of_many_columns_some_are_reconstructed_in_training_and_all_in_the_end(monkeypatch):
+    monkeypatch.setattr(restarts, "TARGETS", 3)
+    network = Problem(Rows(), n_features=4, n_units=2).network(1, torch.Generator().manual_seed(0))
+    assert len(set(network.targets.tolist())) == 3
+    best, _ = run()
+    assert best.decoder(torch.zeros(1, 1, 2)).shape == (1, 1, 4)
