@@ -1,0 +1,84 @@
+"""Fitting a selector by its name, and what a row keeps of it."""
+
+import inspect
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from tamis.base import FeatureSelector
+from tamis.metrics import kmeans_accuracies
+from tamis.paper.datasets import z_scores
+from tamis.paper.ledger import Row
+from tamis.selectors import SELECTORS
+
+TO_THE_LETTER = "lscae-paper"
+"""LSCAE with the settings that the paper prints."""
+
+NESTED = (
+    "laplacian-score", "spec", "udfs", "ndfs", "llcfs", "srcfs", "rsr", "aefs", "dufs", "variance", "random",
+)  # fmt: skip
+"""Methods that rank all columns without regard to k, so that a smaller panel is the beginning of a larger one."""
+
+KEPT_OUT = ("callbacks", "must_keep", "never", "random_state", "n_features_to_select")
+"""Parameters that a row does not repeat."""
+
+QUICK_SETTINGS: dict[str, Any] = {"max_epochs": 30, "n_init": 1, "hidden_units": (16,)}
+"""What makes a neural fit take a moment; its picks are not to be trusted."""
+
+
+def make_selector(method: str, k: int, seed: int, *, quick: bool = False, **settings: Any) -> FeatureSelector:
+    """Make a selector; the seed and the quick settings go to those that take them."""
+    kind = SELECTORS["lscae" if method == TO_THE_LETTER else method]
+    known = inspect.signature(kind.__init__).parameters
+    offered = {"random_state": seed, **(QUICK_SETTINGS if quick else {})}
+    settings = {name: value for name, value in offered.items() if name in known} | settings
+    return kind.from_paper(k, **settings) if method == TO_THE_LETTER else kind(k, **settings)  # type: ignore[attr-defined]
+
+
+def is_seeded(method: str) -> bool:
+    """Tell whether a method's picks depend on a seed."""
+    kind = SELECTORS["lscae" if method == TO_THE_LETTER else method]
+    return "random_state" in inspect.signature(kind.__init__).parameters
+
+
+def fit(method: str, X: Any, k: int, seed: int, *, quick: bool = False, **settings: Any) -> tuple[FeatureSelector, Row]:
+    """Fit a selector and give it with what a row keeps: settings, picks (best first), objective, verdict and time."""
+    selector = make_selector(method, k, seed, quick=quick, **settings)
+    begun = time.perf_counter()
+    with warnings.catch_warnings():
+        # The verdict says as much, and a warning of a worker process would be seen by nobody.
+        warnings.simplefilter("ignore")
+        selector.fit(X)
+    seconds = time.perf_counter() - begun
+    return selector, {
+        "settings": _plain_settings(selector),
+        "selected": selector.selected_.tolist(),
+        "objective": getattr(selector, "objective_", None),
+        "verdict": getattr(selector, "convergence_", None),
+        "fit_seconds": round(seconds, 3),
+    }
+
+
+def clustering_scores(X: Any, labels: Any, n_runs: int = 20) -> Row:
+    """Cluster z-scored columns from both kinds of starts; accuracies are means and standard deviations over the runs.
+
+    The paper does not name the start of its k-means; its numbers for all columns are nearest to random rows.
+    """
+    Z, scores = z_scores(X), {}
+    for name, init in (("accuracy", "k-means++"), ("accuracy_random_start", "random")):
+        with warnings.catch_warnings():
+            # Columns that are nearly constant leave fewer distinct rows than classes; the accuracy tells.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            accuracies = kmeans_accuracies(Z, labels, n_runs=n_runs, init=init, random_state=0)
+        scores[name] = round(float(accuracies.mean()), 5)
+        scores[f"{name}_sd"] = round(float(accuracies.std(ddof=1)), 5)
+    return scores
+
+
+def _plain_settings(selector: FeatureSelector) -> dict[str, Any]:
+    """Give the parameters as JSON can hold them."""
+    settings = {name: value for name, value in selector.get_params().items() if name not in KEPT_OUT}
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
