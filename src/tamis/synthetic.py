@@ -94,3 +94,16 @@ def blobs_with_copies(
     names += [f"nuisance_{i}" for i in range(n_nuisance)]
     groups = np.concatenate([np.tile(np.arange(n_informative), n_copies + 1), np.full(n_nuisance, -1)])
     return PlantedTable(np.hstack([informative, *copies, nuisance]), names, groups, labels)
+
+
+def point_clusters(
+    n_nuisance: int, seed: int, *, distance: float = 1.0, n_samples: int = 100, spread: float = 0.5
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Make the paper's case study: two clusters of equal points at 0 and ``distance``, and N(0, spread²) columns.
+
+    Returns the table, whose first column tells the clusters apart, and the cluster of each row. The columns of a
+    smaller ``n_nuisance`` are not the first of a larger one.
+    """
+    labels = np.repeat([0, 1], [n_samples - n_samples // 2, n_samples // 2])
+    nuisance = spread * np.random.default_rng(seed).standard_normal((n_samples, n_nuisance))
+    return np.hstack([distance * labels[:, None], nuisance]), labels

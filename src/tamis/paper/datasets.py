@@ -101,6 +101,12 @@ def _load(name: str, paths: tuple[Path, ...]) -> Labelled:
     return Labelled(X[:, varied], y)
 
 
+def load_images(name: str) -> Labelled:
+    """Give a data set as it is stored, constant pixels included."""
+    one = dataset(name)
+    return FORMATS[one.format](locate(one))
+
+
 def z_scores(X: Any) -> NDArray[np.float32]:
     """Bring dense columns to mean 0 and standard deviation 1; none of them may be constant."""
     X = X.toarray() if issparse(X) else X
