@@ -1,5 +1,6 @@
 """The commands that reproduce the paper: ``tamis paper``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,9 @@ Results = Annotated[
 QuickRun = Annotated[bool, typer.Option("--quick", help="Few and small trials that need no data; for a first look.")]
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", metavar="FOLDER", envvar="TAMIS_DATA", help="Folder with local copies of the data sets."),
+    typer.Option(
+        "--data-dir", metavar="FOLDER", envvar="TAMIS_DATA", help="Folder with local copies of the data sets."
+    ),
 ]
 Figures = Annotated[
     Path | None, typer.Option("--figures", metavar="FOLDER", help="Folder of the figures; by default in the results.")
@@ -64,7 +67,9 @@ def list_experiments(results: Results = None, quick: QuickRun = False, data_dir:
 @app.command()
 @command
 def run(
-    experiment: Annotated[str, typer.Argument(metavar="ID", help="An experiment that `tamis paper list` names, or all.")],
+    experiment: Annotated[
+        str, typer.Argument(metavar="ID", help="An experiment that `tamis paper list` names, or all.")
+    ],
     data_dir: DataDir = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Trials at a time; -1 takes all cores.")] = 1,
     quick: QuickRun = False,
@@ -123,7 +128,14 @@ def _chooser(data: str | None, methods: str | None) -> Any:
 def _run_with_bar(one: "Run", quiet: bool) -> int:
     """Do a run; say what was passed over, and give the number of trials that failed."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     wanted = one.trials()
     missing = len(one.ledger.missing(wanted))
@@ -169,9 +181,13 @@ def fetch(
     for name in names:
         with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
             bar = progress.add_task(name, total=None)
-            paths = download(name, lambda done, total, b=bar, p=progress: p.update(b, completed=done, total=total or None))
+            paths = download(name, partial(_move, progress, bar))
         for path in paths:
             print(path)
+
+
+def _move(progress: Any, bar: Any, done: int, total: int) -> None:
+    progress.update(bar, completed=done, total=total or None)
 
 
 @app.command()
@@ -194,7 +210,9 @@ def figures(results: Results = None, quick: QuickRun = False, folder: Figures = 
 def tables(
     results: Results = None,
     quick: QuickRun = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Also write CSV files.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Also write CSV files.")
+    ] = None,
 ) -> None:
     """Print the tables of all experiments that have rows, as Markdown.
 

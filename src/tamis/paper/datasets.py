@@ -22,7 +22,7 @@ FOLDER_VARIABLE = "TAMIS_DATA"
 CACHE_VARIABLE = "TAMIS_CACHE"
 
 
-class MissingData(LookupError):
+class MissingDataError(LookupError):
     """A data set is not on this machine; the message says how to get it."""
 
 
@@ -70,7 +70,7 @@ def locate(one: DataSet) -> list[Path]:
         if all(source.url for source in one.sources)
         else f"make it from {one.home} and put"
     )
-    raise MissingData(
+    raise MissingDataError(
         f"{one.name} is not on this machine: {offer} {files} into a folder that --data-dir or {FOLDER_VARIABLE} names."
     )
 
@@ -79,7 +79,7 @@ def is_here(name: str) -> bool:
     """Tell whether a data set can be loaded."""
     try:
         locate(dataset(name))
-    except MissingData:
+    except MissingDataError:
         return False
     return True
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tamis.paper.ledger import Row, Trial
 
@@ -74,11 +74,11 @@ class Experiment:
     parent: Callable[[Trial], Trial | None] = no_parent
 
 
-def select_rows(rows: Rows, **wanted: object) -> list[Row]:
+def select_rows(rows: Rows, **wanted: Any) -> list[Row]:
     """Give the rows whose trials have these values."""
     return [row for row in rows if all(row["trial"].get(name) == value for name, value in wanted.items())]
 
 
-def values_of(rows: Rows, name: str) -> list[object]:
+def values_of(rows: Rows, name: str) -> list[Any]:
     """Give the distinct values that the trials have under a name, in ascending order."""
     return sorted({row["trial"][name] for row in rows if name in row["trial"]})

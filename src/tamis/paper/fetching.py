@@ -1,6 +1,5 @@
 """Downloading the data sets that are public as they are, into the cache folder."""
 
-from collections.abc import Callable
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -8,9 +7,7 @@ from urllib.request import urlopen
 from tamis.files import replacing
 from tamis.paper.datasets import cache_folder, checksum, dataset
 from tamis.paper.described import Source
-
-Progress = Callable[[int, int], object]
-"""Told how many of how many bytes have come; the second is 0 if the server does not say."""
+from tamis.readers.table import Progress, unheard
 
 BLOCK = 1 << 16
 
@@ -28,7 +25,7 @@ def fetch(name: str, progress: Progress | None = None) -> list[Path]:
                 f"{one.name} cannot be downloaded as it is: make {source.name} from {one.home} ({one.note}) and put it "
                 "into a folder that --data-dir names."
             )
-    return [_fetch_file(source, progress or (lambda done, total: None)) for source in one.sources]
+    return [_fetch_file(source, progress or unheard) for source in one.sources]
 
 
 def _fetch_file(source: Source, progress: Progress) -> Path:
@@ -41,8 +38,9 @@ def _fetch_file(source: Source, progress: Progress) -> Path:
         found = checksum(temporary)
         if source.checksums and found not in source.checksums:
             raise FetchError(
-                f"{source.url}: the file that came has the SHA-256 {found[:12]}…, not the known {source.checksums[0][:12]}…, "
-                "and was not kept; if you trust it, put it into a folder that --data-dir names."
+                f"{source.url}: the file that came has the SHA-256 {found[:12]}…, not the known "
+                f"{source.checksums[0][:12]}…, and was not kept; if you trust it, put it into a folder that "
+                "--data-dir names."
             )
     return path
 
@@ -58,4 +56,6 @@ def _download(url: str, path: Path, progress: Progress) -> None:
                 progress(done, total)
     except (URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
-        raise FetchError(f"{url}: cannot be downloaded ({reason}); check the connection, or fetch it by hand.") from error
+        raise FetchError(
+            f"{url}: cannot be downloaded ({reason}); check the connection, or fetch it by hand."
+        ) from error

@@ -35,7 +35,7 @@ def make_selector(method: str, k: int, seed: int, *, quick: bool = False, **sett
     known = inspect.signature(kind.__init__).parameters
     offered = {"random_state": seed, **(QUICK_SETTINGS if quick else {})}
     settings = {name: value for name, value in offered.items() if name in known} | settings
-    return kind.from_paper(k, **settings) if method == TO_THE_LETTER else kind(k, **settings)  # type: ignore[attr-defined]
+    return kind.from_paper(k, **settings) if method == TO_THE_LETTER else kind(k, **settings)
 
 
 def is_seeded(method: str) -> bool:

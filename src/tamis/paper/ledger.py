@@ -86,7 +86,7 @@ class Ledger:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise LedgerError(
-                    f"{self.path}: another run is writing to this file; wait for it, or choose another --results folder."
+                    f"{self.path}: another run is writing to this file; wait for it, or name another --results folder."
                 ) from error
             yield
 

@@ -41,7 +41,7 @@ def noisy_digits(seed: int, quick: bool = False) -> Digits:
     X, labels, X_test, labels_test = _bundled() if quick else _mnist()
     rng = np.random.default_rng(seed)
     pattern = rng.integers(0, 256, size=X.shape[1]).astype(np.float32)
-    noisy = [add_noise(part, pattern, rng) / 255 for part in (X, X_test)]
+    noisy = [add_noise(part, pattern, rng) / np.float32(255) for part in (X, X_test)]
     return Digits(noisy[0], labels, noisy[1], labels_test)
 
 

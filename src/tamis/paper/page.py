@@ -20,7 +20,10 @@ anything, except where the paper's own protocol does so, which is said.
 {commands}
 ```
 """
-QUICK = "**These are the rows of a quick run: sizes are reduced, data sets are replaced by small ones, nothing here counts.**"
+QUICK = (
+    "**These are the rows of a quick run: sizes are reduced, data sets are replaced by small ones, and nothing here "
+    "counts.**"
+)
 
 
 def read_rows(results: Path, name: str) -> list[Row]:
@@ -28,7 +31,9 @@ def read_rows(results: Path, name: str) -> list[Row]:
     ledger = Ledger(results / f"{name}.jsonl")
     rows = ledger.rows()
     if len({bool(row["trial"].get("quick")) for row in rows}) > 1:
-        raise LedgerError(f"{ledger.path}: holds rows of quick and of full runs; keep them in separate --results folders.")
+        raise LedgerError(
+            f"{ledger.path}: holds rows of quick and of full runs; keep them in separate --results folders."
+        )
     return rows
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from tamis.paper.catalogue import experiment
-from tamis.paper.datasets import MissingData, using_folder
+from tamis.paper.datasets import MissingDataError, using_folder
 from tamis.paper.ledger import Ledger, Row, Trial, trial_key
 
 PACKAGES = ("tamis", "numpy", "scipy", "scikit-learn", "torch")
@@ -58,7 +58,7 @@ class Run:
     data_dir: Path | None = None
     jobs: int = 1
     cluster: Callable[[], AbstractContextManager[Any]] | None = None
-    choose: Callable[[Trial], bool] = lambda trial: True  # noqa: E731
+    choose: Callable[[Trial], bool] = lambda _: True
 
     @property
     def ledger(self) -> Ledger:
@@ -104,7 +104,7 @@ def perform(name: str, trial: Trial, parent: Row | None, data_dir: Path | None) 
     try:
         with using_folder(data_dir):
             found = experiment(name).work(trial, parent)
-    except MissingData as error:
+    except MissingDataError as error:
         return Outcome(trial, problem=str(error), lacks_data=True)
     except Exception as error:
         return Outcome(trial, problem=f"{type(error).__name__}: {error}")

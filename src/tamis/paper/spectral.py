@@ -11,7 +11,9 @@ SPECTRALNET, FALLBACK = "SpectralNet", "scikit-learn's SpectralClustering"
 HINT = "SpectralNet is not installed, so scikit-learn's SpectralClustering takes its place; pip install 'tamis[paper]'."
 
 
-def spectral_clusters(X: NDArray[Any], n_clusters: int, seed: int, *, epochs: int = 100) -> tuple[NDArray[np.intp], str]:
+def spectral_clusters(
+    X: NDArray[Any], n_clusters: int, seed: int, *, epochs: int = 100
+) -> tuple[NDArray[np.intp], str]:
     """Cluster the rows, and say what did it."""
     if find_spec("spectralnet") is None:
         from sklearn.cluster import SpectralClustering

@@ -28,7 +28,7 @@ METHOD_LABELS = {
 WIDTH = 7.0
 """Inches; the width of a page's text, so that letters keep their size in print."""
 
-RULES = {
+RULES: Any = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,

@@ -1,7 +1,6 @@
 """Ablation on noisy MNIST: accuracy of k-means on the pixels that each method selects."""
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -73,7 +72,8 @@ def verdict(rows: Rows) -> str:
     agreement = "agrees with" if len(best) == len(sizes) else "does not fully agree with"
     return (
         f"LS-CAE has the highest mean accuracy at {where}, of {len(sizes)} sizes, which {agreement} the paper's "
-        f"statement that it is best throughout. Means over all sizes: {overall}; the paper shows a curve without numbers."
+        f"statement that it is best throughout. Means over all sizes: {overall}; the paper shows a curve without "
+        "numbers."
     )
 
 
@@ -82,9 +82,9 @@ EXPERIMENT = Experiment(
     title="Ablation on noisy MNIST",
     question=(
         "One pattern of uniform noise is added to all images, each pixel switched on with probability 0.2, and pixels "
-        "are clipped to 0…255 (the paper prints minimum and maximum the other way round). k-means is fitted on the selected "
-        "pixels of the 60,000 training images and scored on the 10,000 test images; three repetitions, each with its own "
-        "pattern, and a random choice of pixels beside them."
+        "are clipped to 0…255 (the paper prints minimum and maximum the other way round). k-means is fitted on the "
+        "selected pixels of the 60,000 training images and scored on the 10,000 test images; three repetitions, each "
+        "with its own pattern, and a random choice of pixels beside them."
     ),
     trials=trials,
     work=work,

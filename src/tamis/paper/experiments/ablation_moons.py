@@ -64,7 +64,8 @@ def tables(rows: Rows) -> list[Table]:
     """Count successes."""
     sizes = values_of(rows, "nuisance")
     lines = [
-        [METHOD_LABELS[method], *("{} of {}".format(*success(rows, method, d)) for d in sizes)] for method in _methods(rows)
+        [METHOD_LABELS[method], *("{} of {}".format(*success(rows, method, d)) for d in sizes)]
+        for method in _methods(rows)
     ]
     title = "Fits whose two picks are the two moon coordinates, one of each, from either copy"
     return [Table("ablation-moons", title, ["method", *(f"d = {d}" for d in sizes)], lines)]
@@ -83,8 +84,8 @@ def verdict(rows: Rows) -> str:
     agreement = "agrees with" if best == len(sizes) else "does not fully agree with"
     return (
         f"LS-CAE found both coordinates in {means['lscae']:.0f} % of the fits, {others}. With both terms the share was "
-        f"strictly above that of either term alone at {best} of {len(sizes)} sizes, which {agreement} the paper's claim "
-        "that both are needed; the paper shows curves without numbers."
+        f"strictly above that of either term alone at {best} of {len(sizes)} sizes, which {agreement} the paper's "
+        "claim that both are needed; the paper shows curves without numbers."
     )
 
 
@@ -92,10 +93,10 @@ EXPERIMENT = Experiment(
     id="ablation-moons",
     title="Ablation on two moons with copies",
     question=(
-        "Two moons, a noisy copy of both coordinates, d nuisance columns with covariance (−0.25)^|i−j| and an exact copy "
-        "of those: 2d + 4 columns, 1,200 rows, z-scored. Two columns are selected by LS-CAE, by reconstruction alone "
-        "(CAE) and by the Laplacian score alone (LS), all with their defaults here, and by LS-CAE with the settings that "
-        "the paper prints; ten draws each."
+        "Two moons, a noisy copy of both coordinates, d nuisance columns with covariance (−0.25)^|i−j| and an exact "
+        "copy of those: 2d + 4 columns, 1,200 rows, z-scored. Two columns are selected by LS-CAE, by reconstruction "
+        "alone (CAE) and by the Laplacian score alone (LS), all with their defaults here, and by LS-CAE with the "
+        "settings that the paper prints; ten draws each."
     ),
     trials=trials,
     work=work,

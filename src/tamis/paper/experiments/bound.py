@@ -20,7 +20,7 @@ from tamis.synthetic import point_clusters
 
 EPSILON = 0.05
 SPREADS = {"unit differences": 2**-0.5, "as written": 0.5}
-"""Standard deviations of the noise: differences of N(0, 0.5²) have variance ½, not the 1 that the paper calculates with."""
+"""Standard deviations of the noise: differences of N(0, 0.5²) have variance ½, but the paper calculates with 1."""
 
 
 def gamma(n: int, epsilon: float) -> float:
@@ -104,8 +104,13 @@ def tables(rows: Rows) -> list[Table]:
     """List the bound, the limit that simulation finds, and how often the bound holds."""
     headings = ["r", "noise", "bound on d", "simulated d", "stays apart at the bound"]
     lines = [
-        [f"{row['trial']['r']:g}", row["trial"]["noise"], f"{row['bound']:.1f}", str(row["simulated"])]
-        + [f"{100 * row['share_at_bound']:.0f} %"]
+        [
+            f"{row['trial']['r']:g}",
+            row["trial"]["noise"],
+            f"{row['bound']:.1f}",
+            str(row["simulated"]),
+            f"{100 * row['share_at_bound']:.0f} %",
+        ]
         for row in rows
     ]
     return [Table("bound", f"The bound for ε = {EPSILON}, and simulation", headings, lines)]
@@ -121,9 +126,9 @@ def verdict(rows: Rows) -> str:
     unit, written = (float(np.median(factors[noise])) for noise in SPREADS)
     return (
         f"The bound held in {held} of {len(known)} settings: at least {100 * (1 - EPSILON):.0f} % of the draws stayed "
-        f"apart; the simulated limit is {unit:.1f} times the bound in the median, so it is careful by about that factor. "
-        f"The paper writes noise of N(0, 0.5²) but calculates with differences of unit variance, while theirs is ½; "
-        f"with the noise as written, the limit is {written:.1f} times the bound."
+        f"apart; the simulated limit is {unit:.1f} times the bound in the median, so it is careful by about that "
+        f"factor. The paper writes noise of N(0, 0.5²) but calculates with differences of unit variance, while theirs "
+        f"is ½; with the noise as written, the limit is {written:.1f} times the bound."
     )
 
 

@@ -49,7 +49,7 @@ def _gates(trial: Trial, X: Any) -> tuple[Any, Row]:
         return np.ones(X.shape[1]), {}
     early = {"callbacks": [lambda epoch: epoch.number >= PART * epoch.total]} if trial["moment"] == "training" else {}
     selector, found = fit(trial["method"], X, 2, trial["seed"], quick=trial.get("quick", False), **early)
-    probabilities: Any = selector.selection_probs_  # type: ignore[attr-defined]
+    probabilities: Any = selector.selection_probs_
     gates = selector.support_.astype(float) if not early else probabilities.max(axis=0) / probabilities.max()
     return gates, found
 
@@ -66,8 +66,13 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
                 continue
             mean, places = found.mean(axis=0), np.arange(found.shape[1])
             colours = [COLOURS[0], COLOURS[0]] + ["#999999"] * (len(places) - 2)
-            axis.bar(places, mean, color=colours, yerr=[mean - found.min(axis=0), found.max(axis=0) - mean],
-                     error_kw={"elinewidth": 0.8, "ecolor": "#333333"})
+            axis.bar(
+                places,
+                mean,
+                color=colours,
+                yerr=[mean - found.min(axis=0), found.max(axis=0) - mean],
+                error_kw={"elinewidth": 0.8, "ecolor": "#333333"},
+            )
             axis.set_xticks([0.5, (2 + len(places) - 1) / 2], ["moons", "nuisance"])
             axis.grid(False, axis="x")
         axes[0].set_ylabel("contribution wᵢ² fᵢᵀP fᵢ")
@@ -83,9 +88,9 @@ def verdict(rows: Rows) -> str:
     first = np.array([row["contributions"] for row in select_rows(rows, moment="all")])
     apart = sum(one[:2].min() > one[2:].max() for one in first)
     text = (
-        f"Mean contribution of a moon column against that of a nuisance column, {'; '.join(parts)}. With all columns in "
-        f"the graph, both moon columns stand above every nuisance column in {apart} of {len(first)} draws, which is the "
-        "small lead that the paper says starts the learning."
+        f"Mean contribution of a moon column against that of a nuisance column, {'; '.join(parts)}. With all columns "
+        f"in the graph, both moon columns stand above every nuisance column in {apart} of {len(first)} draws, which is "
+        "the small lead that the paper says starts the learning."
     )
     return text if len(parts) == len(MOMENTS) else text + " The two moments of training have not all been run yet."
 
@@ -94,10 +99,10 @@ EXPERIMENT = Experiment(
     id="fig-ls",
     title="Contribution of each column to the Laplacian score",
     question=(
-        f"Two moons and {NUISANCE} uniform nuisance columns, z-scored. Columns f of length one are multiplied by gates w "
-        "and span the graph; the bars show w² fᵀPf, means and ranges of the draws. Gates are all open (left), the selection "
-        f"probabilities after {100 * PART:.0f} % of the epochs, the largest being 1 (middle), or open for the selected "
-        "columns only (right)."
+        f"Two moons and {NUISANCE} uniform nuisance columns, z-scored. Columns f of length one are multiplied by gates "
+        "w and span the graph; the bars show w² fᵀPf, means and ranges of the draws. Gates are all open (left), the "
+        f"selection probabilities after {100 * PART:.0f} % of the epochs, the largest being 1 (middle), or open for "
+        "the selected columns only (right)."
     ),
     trials=trials,
     work=work,

@@ -79,8 +79,8 @@ def verdict(rows: Rows) -> str:
     return (
         f"On the {len(known)} sets of the paper that were at hand, the printed accuracies are nearer to k-means with "
         f"{near} (mean distance {gaps[near]:.1f} points, against {max(gaps.values()):.1f}). The largest difference is "
-        f"on {name}: {100 * far[_score_of(near)]:.1f} here, {_printed_accuracy(far):.1f} in the paper; columns with one "
-        "value only are left out of our counts of features, and the columns are z-scored."
+        f"on {name}: {100 * far[_score_of(near)]:.1f} here, {_printed_accuracy(far):.1f} in the paper; columns with "
+        "one value only are left out of our counts of features, and the columns are z-scored."
     )
 
 

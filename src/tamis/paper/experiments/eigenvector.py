@@ -1,4 +1,4 @@
-"""Two point clusters and Gaussian nuisance columns: when does the second eigenvector stop telling the clusters?"""
+"""Two point clusters and Gaussian nuisance columns: where the second eigenvector stops telling the clusters."""
 
 from pathlib import Path
 
@@ -74,7 +74,9 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
             style = {"color": COLOURS[number], "marker": MARKS[number], "markevery": 4}
             left.plot(rows[0]["d"], mean_curve(rows, shown), label=f"r = {shown:g}", **style)
         left.axhline(BROKEN, color="#555555", linestyle=":", linewidth=1)
-        left.set(xscale="log", xlabel="nuisance columns d", ylabel="|correlation of ψ₂ with the clusters|", ylim=(0, 1.02))
+        left.set(
+            xscale="log", xlabel="nuisance columns d", ylabel="|correlation of ψ₂ with the clusters|", ylim=(0, 1.02)
+        )
         left.legend(loc="lower left")
         right.plot(r, d, "o", color=COLOURS[0], label=f"correlation falls below {BROKEN}")
         if len(r) > 4:
@@ -89,7 +91,9 @@ def tables(rows: Rows) -> list[Table]:
     """List where the structure breaks."""
     r, d = breaking_points(rows)
     lines = [[f"{one:g}", f"{size:.0f}", f"{size / one**4:.1f}"] for one, size in zip(r, d, strict=True)]
-    return [Table("fig-chi", f"Nuisance columns at which the correlation falls below {BROKEN}", ["r", "d", "d / r⁴"], lines)]
+    return [
+        Table("fig-chi", f"Nuisance columns at which the correlation falls below {BROKEN}", ["r", "d", "d / r⁴"], lines)
+    ]
 
 
 def verdict(rows: Rows) -> str:
@@ -101,10 +105,10 @@ def verdict(rows: Rows) -> str:
     near = "agrees with" if abs(power - 4) <= 0.5 else "differs from"
     fitted = d[np.argsort(r)] / np.sort(r) ** 4
     return (
-        f"With 2 × {rows[0]['trial']['n']} points, the number of nuisance columns that breaks the structure grows as r to "
-        f"the power {power:.2f} between r = {r.min():g} and r = {r.max():g}, which {near} the paper's r⁴; d/r⁴ goes from "
-        f"{fitted[0]:.1f} to {fitted[-1]:.1f}. The paper prints curves without numbers, so that only their order can be "
-        f"compared: the larger r, the more columns it takes, at {int((np.diff(d[np.argsort(r)]) > 0).sum())} of "
+        f"With 2 × {rows[0]['trial']['n']} points, the number of nuisance columns that breaks the structure grows as r "
+        f"to the power {power:.2f} between r = {r.min():g} and r = {r.max():g}, which {near} the paper's r⁴; d/r⁴ goes "
+        f"from {fitted[0]:.1f} to {fitted[-1]:.1f}. The paper prints curves without numbers, so that only their order "
+        f"can be compared: the larger r, the more columns it takes, at {int((np.diff(d[np.argsort(r)]) > 0).sum())} of "
         f"{len(r) - 1} steps of r."
     )
 

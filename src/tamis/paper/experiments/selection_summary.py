@@ -42,7 +42,8 @@ def tables(rows: Rows) -> list[Table]:
     made = [_best_of_k(rows, start) for start in STARTS]
     if others:
         lines = [
-            [described_name(data), *(_text(best(rows, data, method)) for method in others)] for data in data_in_order(rows)
+            [described_name(data), *(_text(best(rows, data, method)) for method in others)]
+            for data in data_in_order(rows)
         ]
         title = "The other methods in the paper's protocol, k-means++: best mean accuracy in percent, and its k"
         made.append(Table("table-results-others", title, ["data set", *others], lines))
@@ -93,7 +94,9 @@ def _without_labels(rows: Rows) -> Table:
         [described_name(data), *(_mean_sd(accuracies(rows, data, method).get(k, [])) for method in done)]
         for data in data_in_order(rows)
     ]
-    title = f"No label chooses anything: accuracy in percent at k = {k}, mean ± standard deviation over seeds, k-means++"
+    title = (
+        f"No label chooses anything: accuracy in percent at k = {k}, mean ± standard deviation over seeds, k-means++"
+    )
     return Table("table-results-fixed-k", title, ["data set", *done], lines)
 
 
@@ -120,9 +123,9 @@ def verdict(rows: Rows) -> str:
     largest = max(gaps, key=lambda label: float(np.mean(np.abs(gaps[label]))))
     text = (
         f"Mean difference to the printed accuracy, in points, with k-means++ and k chosen as in the paper: {listed}. "
-        f"The methods differ most from print for {largest}, by {np.mean(np.abs(gaps[largest])):.1f} points in the mean of "
-        "absolute values; other defaults, another scaling or another start of k-means may be behind that, and the paper "
-        "does not give them."
+        f"The methods differ most from print for {largest}, by {np.mean(np.abs(gaps[largest])):.1f} points in the mean "
+        "of absolute values; other defaults, another scaling or another start of k-means may be behind that, and the "
+        "paper does not give them."
     )
     return f"{text} {_winner(rows)}"
 
@@ -138,7 +141,8 @@ def _winner(rows: Rows) -> str:
     lost = [described_name(data) for data in full if data not in won]
     return (
         f"LS-CAE is best of these {len(done)} methods on {len(won)} of the {len(full)} sets at hand (in the paper's "
-        f"numbers on {_printed_wins()} of {len(printed()['results'])})" + (f", and loses on {', '.join(lost)}." if lost else ".")
+        f"numbers on {_printed_wins()} of {len(printed()['results'])})"
+        + (f", and loses on {', '.join(lost)}." if lost else ".")
     )
 
 

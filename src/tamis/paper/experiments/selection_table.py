@@ -41,7 +41,7 @@ def _by_size() -> list[Any]:
 
 
 def parent(trial: Trial) -> Trial | None:
-    """A method that ranks without regard to k is fitted once, for the largest panel."""
+    """Fit a method that ranks without regard to k once, for the largest panel."""
     largest = max(QUICK_SIZES if trial.get("quick") else SIZES)
     return None if trial["method"] not in NESTED or trial["k"] == largest else trial | {"k": largest}
 
@@ -73,8 +73,8 @@ EXPERIMENT = Experiment(
     title="Clustering on the selected features",
     question=(
         "Each method selects 50, 100, ..., 300 features of each data set; k-means, with as many clusters as there are "
-        "classes, runs 20 times on them. Features that a seeded method selects are those of three seeds, and accuracies "
-        "are means over them. One configuration, the defaults, serves all data sets."
+        "classes, runs 20 times on them. Features that a seeded method selects are those of three seeds, and "
+        "accuracies are means over them. One configuration, the defaults, serves all data sets."
     ),
     trials=trials,
     work=work,

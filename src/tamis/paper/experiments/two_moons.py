@@ -1,6 +1,5 @@
 """Two moons and uniform nuisance columns: what happens to the graph, to PCA, and what selection saves."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,9 +67,7 @@ def _moon_share(X: Any) -> float:
 def _select(trial: Trial, planted: PlantedTable, Z: Any) -> Row:
     _, found = fit(trial["method"], planted.X, 2, trial["seed"], quick=trial.get("quick", False))
     chosen = sorted(found["selected"])
-    clusters, clustered_by = spectral_clusters(
-        Z[:, chosen], 2, trial["seed"], epochs=10 if trial.get("quick") else 100
-    )
+    clusters, clustered_by = spectral_clusters(Z[:, chosen], 2, trial["seed"], epochs=10 if trial.get("quick") else 100)
     found |= {
         "solved": planted.is_solved_by(np.array(chosen)),
         "accuracy": round(clustering_accuracy(planted.labels, clusters), 4),
@@ -78,7 +75,12 @@ def _select(trial: Trial, planted: PlantedTable, Z: Any) -> Row:
     }
     if trial["seed"] == 0:
         names = [planted.names[column] for column in chosen]
-        found |= {"names": names, "x": _short(Z[:, chosen[0]]), "y": _short(Z[:, chosen[1]]), "clusters": _digits(clusters)}
+        found |= {
+            "names": names,
+            "x": _short(Z[:, chosen[0]]),
+            "y": _short(Z[:, chosen[1]]),
+            "clusters": _digits(clusters),
+        }
     return found
 
 
@@ -105,15 +107,17 @@ def verdict(rows: Rows) -> str:
         and moved["correlation"][1] < moved["correlation"][0] / 2
     )
     shares = [
-        np.mean([row[name] for row in select_rows(rows, kind="pca")]) for name in ("moons_in_pca", "moons_in_pca_unscaled")
+        np.mean([row[name] for row in select_rows(rows, kind="pca")])
+        for name in ("moons_in_pca", "moons_in_pca_unscaled")
     ]
     text = (
-        f"{'As' if expected else 'Not all as'} in the paper, the second eigenvalue goes from {moved['eigenvalue'][0]:.3f} to "
-        f"{moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance columns (the paper: it falls), the connectivity from "
-        f"{moved['connectivity'][0]:.3g} to {moved['connectivity'][1]:.3g} (it rises), and the correlation of ψ₂ with the "
-        f"clusters from {moved['correlation'][0]:.2f} to {moved['correlation'][1]:.2f} (it is lost). Whether PCA misses the "
-        f"moons depends on the scaling: {100 * shares[0]:.0f} % of its first two directions lie in the moon coordinates on "
-        f"z-scored columns, {100 * shares[1]:.0f} % on columns as they are, whose noise is small."
+        f"{'As' if expected else 'Not all as'} in the paper, the second eigenvalue goes from "
+        f"{moved['eigenvalue'][0]:.3f} to {moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance columns (the "
+        f"paper: it falls), the connectivity from {moved['connectivity'][0]:.3g} to {moved['connectivity'][1]:.3g} (it "
+        f"rises), and the correlation of ψ₂ with the clusters from {moved['correlation'][0]:.2f} to "
+        f"{moved['correlation'][1]:.2f} (it is lost). Whether PCA misses the moons depends on the scaling: "
+        f"{100 * shares[0]:.0f} % of its first two directions lie in the moon coordinates on z-scored columns, "
+        f"{100 * shares[1]:.0f} % on columns as they are, whose noise is small."
     )
     if not fits:
         return text + " The selection by LS-CAE has not been run yet."

@@ -43,7 +43,9 @@ def _curve(axis: Any, rows: Rows, name: str, title: str) -> None:
     """Draw mean and range over the seeds."""
     sizes = values_of(rows, "nuisance")
     values = [[row[name] for row in select_rows(rows, nuisance=size)] for size in sizes]
-    axis.fill_between(sizes, [min(v) for v in values], [max(v) for v in values], color=COLOURS[0], alpha=0.2, linewidth=0)
+    axis.fill_between(
+        sizes, [min(v) for v in values], [max(v) for v in values], color=COLOURS[0], alpha=0.2, linewidth=0
+    )
     axis.plot(sizes, [np.mean(v) for v in values], "o-", color=COLOURS[0])
     axis.set(xlabel="nuisance columns", title=title)
 
