@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench clean
+.PHONY: setup demo test lint bench paper-quick clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,16 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Every experiment of the paper in small, without any data folder; the rows, figures and page go to build/paper-quick.
+QUICK := --results build/paper-quick
+
+paper-quick: setup
+	rm -rf build/paper-quick
+	$(BIN)/tamis paper run all --quick --quiet $(QUICK)
+	$(BIN)/tamis paper figures $(QUICK)
+	$(BIN)/tamis paper tables $(QUICK) --output build/paper-quick/tables
+	$(BIN)/tamis paper page $(QUICK)
 
 PEERS := .venv/.peers
 

@@ -176,8 +176,11 @@ def fetch(
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     from tamis.paper.fetching import fetch as download
+    from tamis.paper.fetching import public_sources
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    for name in names:
+        public_sources(name)  # A mistake shows before hours of downloading.
     for name in names:
         with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
             bar = progress.add_task(name, total=None)

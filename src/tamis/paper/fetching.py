@@ -18,6 +18,11 @@ class FetchError(ValueError):
 
 def fetch(name: str, progress: Progress | None = None) -> list[Path]:
     """Download the files of a data set that are not in the cache yet, check them, and give their paths."""
+    return [_fetch_file(source, progress or unheard) for source in public_sources(name)]
+
+
+def public_sources(name: str) -> tuple[Source, ...]:
+    """Give the files of a data set, if all of them can be downloaded as they are."""
     one = dataset(name)
     for source in one.sources:
         if source.url is None:
@@ -25,7 +30,7 @@ def fetch(name: str, progress: Progress | None = None) -> list[Path]:
                 f"{one.name} cannot be downloaded as it is: make {source.name} from {one.home} ({one.note}) and put it "
                 "into a folder that --data-dir names."
             )
-    return [_fetch_file(source, progress or unheard) for source in one.sources]
+    return one.sources
 
 
 def _fetch_file(source: Source, progress: Progress) -> Path:

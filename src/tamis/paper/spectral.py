@@ -19,7 +19,10 @@ def spectral_clusters(
         from sklearn.cluster import SpectralClustering
 
         model = SpectralClustering(n_clusters, affinity="nearest_neighbors", n_neighbors=10, random_state=seed)
-        return model.fit_predict(X), FALLBACK
+        with warnings.catch_warnings():
+            # Clusters that are far apart make a graph of several parts, which is what is looked for.
+            warnings.simplefilter("ignore", UserWarning)
+            return model.fit_predict(X), FALLBACK
     return _spectralnet(X, n_clusters, seed, epochs), SPECTRALNET
 
 

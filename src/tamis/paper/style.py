@@ -46,6 +46,7 @@ RULES: Any = {
     "lines.markersize": 4,
     "svg.fonttype": "none",
     "svg.hashsalt": "tamis",
+    "savefig.dpi": 160,
     "figure.facecolor": "white",
 }
 
@@ -66,7 +67,7 @@ def figure(path: Path, rows: int, columns: int, height: float, **options: Any) -
             yield axes.ravel().tolist()
             path.parent.mkdir(parents=True, exist_ok=True)
             drawing.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-            drawing.savefig(path.with_suffix(".png"), dpi=160)
+            drawing.savefig(path.with_suffix(".png"))
         finally:
             plt.close(drawing)
 

@@ -88,7 +88,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
         for number, noise in enumerate(SPREADS):
             found = sorted(select_rows(rows, noise=noise), key=lambda row: row["trial"]["r"])
             r, limit = [row["trial"]["r"] for row in found], [row["simulated"] for row in found]
-            label = f"simulated, noise {noise} (sd {SPREADS[noise]:.2g})"
+            label = f"simulated, {noise} (noise of sd {SPREADS[noise]:.2g})"
             axis.plot(r, limit, "os"[number] + "-", color=COLOURS[number], label=label)
         n = rows[0]["trial"]["n"]
         fine = np.linspace(min(values_of(rows, "r")), max(values_of(rows, "r")), 200)

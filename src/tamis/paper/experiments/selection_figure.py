@@ -10,7 +10,7 @@ from tamis.paper.experiment import Rows, select_rows, values_of
 from tamis.paper.experiments.data_statistics import described_name
 from tamis.paper.printed import METHODS
 from tamis.paper.sources import DATASETS
-from tamis.paper.style import COLOURS, MARKS, figure, plain_axis
+from tamis.paper.style import COLOURS, MARKS, figure
 
 COLUMNS = 3
 
@@ -20,16 +20,15 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
     path = folder / "table-results"
     there = values_of(rows, "data")
     data = [one.name for one in DATASETS if one.name in there] or there
-    lines = ceil((len(data) + 1) / COLUMNS)
-    with figure(path, lines, COLUMNS, 1.9 * lines + 0.3) as axes:
+    lines = ceil(len(data) / COLUMNS)
+    with figure(path, lines, COLUMNS, 1.9 * lines + 0.5) as axes:
         for axis, name in zip(axes, data, strict=False):
             _panel(axis, select_rows(rows, data=name))
             axis.set_title(described_name(name))
         handles, labels = axes[0].get_legend_handles_labels()
         for axis in axes[len(data) :]:
-            plain_axis(axis)
             axis.set_axis_off()
-        axes[len(data)].legend(handles, labels, loc="center", ncols=2)
+        axes[0].figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
         for axis in axes[max(0, len(data) - COLUMNS) : len(data)]:
             axis.set_xlabel("selected features k")
         for axis in axes[: len(data) : COLUMNS]:

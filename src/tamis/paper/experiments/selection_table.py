@@ -57,7 +57,7 @@ def work(trial: Trial, parent: Row | None) -> Row:
         table = X if trial["method"] in UNSCALED else _scaled(trial["data"], quick)
         found = fit(trial["method"], table, trial["k"], trial["seed"], quick=quick)[1]
         selected = found["selected"]
-    return {**found, **clustering_scores(X[:, selected], y, n_runs=3 if quick else 20)}
+    return {**found, **clustering_scores(z_scores(X[:, selected]), y, n_runs=3 if quick else 20)}
 
 
 @lru_cache(maxsize=1)

@@ -36,7 +36,7 @@ def _moons(axis: Any, trial: dict[str, Any]) -> None:
 
 def _scatter(axis: Any, x: Any, y: Any, labels: str) -> None:
     colours = [COLOURS[int(label)] for label in labels]
-    axis.scatter(x, y, s=4, c=colours, linewidths=0)
+    axis.scatter(x, y, s=4, c=colours, linewidths=0, rasterized=True)
 
 
 def _curve(axis: Any, rows: Rows, name: str, title: str) -> None:

@@ -1,0 +1,41 @@
+import pytest
+
+from tamis.paper.experiments.two_moons import EXPERIMENT
+
+
+def graph(nuisance):
+    return EXPERIMENT.work({"kind": "graph", "nuisance": nuisance, "seed": 0, "n": 200}, None)
+
+
+def test_nuisance_columns_connect_the_moons():
+    none, some, many = graph(0), graph(3), graph(50)
+    assert none["eigenvalue"] > some["eigenvalue"] > many["eigenvalue"]
+    assert none["connectivity"] < some["connectivity"] < many["connectivity"]
+    assert none["correlation"] > 0.95
+    assert len(none["entries"]) == len(none["labels"]) == 200
+    assert "entries" not in many
+
+
+def test_pca_finds_the_moons_only_where_noise_is_small():
+    row = EXPERIMENT.work({"kind": "pca", "nuisance": 20, "seed": 1, "n": 500}, None)
+    assert row["moons_in_pca"] < 0.5
+    assert row["moons_in_pca_unscaled"] > 0.8
+
+
+@pytest.mark.parametrize("bad", ["eigenvalue", "connectivity"])
+def test_the_verdict_says_when_things_go_the_other_way(bad):
+    rows = [
+        {
+            "trial": {"kind": "graph", "nuisance": k, "seed": 0},
+            "eigenvalue": 1 - k / 200,
+            "connectivity": k,
+            "correlation": 1 - k / 121,
+        }
+        for k in (0, 120)
+    ]
+    rows.append({"trial": {"kind": "pca"}, "moons_in_pca": 0.2, "moons_in_pca_unscaled": 0.9})
+    assert EXPERIMENT.verdict(rows).startswith("As in the paper")
+    rows[1][bad] = rows[0][bad]
+    text = EXPERIMENT.verdict(rows)
+    assert text.startswith("Not all as in the paper")
+    assert text.endswith("has not been run yet.")
