@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench paper-quick clean
+.PHONY: setup demo test lint bench paper-quick paper-page clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,10 @@ paper-quick: setup
 	$(BIN)/tamis paper figures $(QUICK)
 	$(BIN)/tamis paper tables $(QUICK) --output build/paper-quick/tables
 	$(BIN)/tamis paper page $(QUICK)
+
+# The page of the kept rows; `tamis paper run ID --results docs/paper/results` adds rows.
+paper-page: setup
+	$(BIN)/tamis paper page --results docs/paper/results --figures docs/images/paper --output docs/paper.md
 
 PEERS := .venv/.peers
 

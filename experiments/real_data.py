@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy.io import loadmat
-from scipy.sparse import load_npz
+
+from tamis.paper import datasets
 
 MAT = ["Yale", "TOX-171", "Prostate-GE", "ALLAML", "pixraw10P", "COIL20"]
 COUNTS = ["pollen", "goolam"]
@@ -24,12 +24,6 @@ def folder() -> Path:
 @cache
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Give a table without its constant columns (counts log1p-ed), z-scored, and its labels."""
-    if name in COUNTS:
-        path = folder() / f"{name}_counts.npz"
-        X = np.log1p(load_npz(path).toarray().astype(float))
-        labels = np.load(path, allow_pickle=False)["y"]
-    else:
-        stored = loadmat(folder() / f"{name}.mat")
-        X, labels = stored["X"].astype(float), stored["Y"].ravel()
-    X = X[:, np.ptp(X, axis=0) > 0]
-    return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32), labels
+    with datasets.using_folder(folder()):
+        X, labels = datasets.load(name)
+    return datasets.z_scores(X), labels

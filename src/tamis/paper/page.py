@@ -17,6 +17,7 @@ number on it is typed by hand. Printed numbers are those of the paper. Labels sc
 anything, except where the paper's own protocol does so, which is said.
 
 ```sh
+export TAMIS_DATA=...    # a folder with the data sets; `tamis paper list` says which are there
 {commands}
 ```
 """
@@ -55,7 +56,7 @@ def write_page(results: Path, figures: Path, page: Path) -> Path:
     """Draw everything and write the page, with links that are relative to it."""
     found = [(one, read_rows(results, one.id)) for one in experiments()]
     lines = [f"tamis paper run {one.id} --results {relpath(results)}" for one, rows in found]
-    lines.append(f"tamis paper page --results {relpath(results)}")
+    lines.append(f"tamis paper page --results {relpath(results)} --figures {relpath(figures)} --output {relpath(page)}")
     parts = [HEAD.format(results=relpath(results, page.parent), commands="\n".join(lines))]
     if any(row["trial"].get("quick") for _, rows in found for row in rows):
         parts.append(QUICK + "\n")

@@ -80,3 +80,9 @@ def plain_axis(axis: Any) -> None:
     for spine in axis.spines.values():
         spine.set_visible(True)
         spine.set_color("#bbbbbb")
+
+
+def not_run_yet(axis: Any) -> None:
+    """Say in an empty panel that there are no rows for it."""
+    plain_axis(axis)
+    axis.text(0.5, 0.5, "not run yet", ha="center", va="center", transform=axis.transAxes)

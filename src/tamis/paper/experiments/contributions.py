@@ -10,7 +10,7 @@ from tamis.paper.experiment import Experiment, Rows, select_rows, values_of
 from tamis.paper.fits import fit
 from tamis.paper.kernels import contributions, gaussian_kernel
 from tamis.paper.ledger import Row, Trial
-from tamis.paper.style import COLOURS, figure
+from tamis.paper.style import COLOURS, figure, not_run_yet
 from tamis.synthetic import moons_with_uniform
 
 NUISANCE = 10
@@ -62,7 +62,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
             found = np.array([row["contributions"] for row in select_rows(rows, moment=moment)])
             axis.set_title(title)
             if not found.size:
-                axis.text(0.5, 0.5, "not run yet", ha="center", va="center", transform=axis.transAxes)
+                not_run_yet(axis)
                 continue
             mean, places = found.mean(axis=0), np.arange(found.shape[1])
             colours = [COLOURS[0], COLOURS[0]] + ["#999999"] * (len(places) - 2)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tamis.paper.experiment import Rows, select_rows, values_of
-from tamis.paper.style import COLOURS, figure
+from tamis.paper.style import COLOURS, figure, not_run_yet
 
 
 def draw(rows: Rows, folder: Path) -> list[Path]:
@@ -70,4 +70,4 @@ def _selected(axis: Any, rows: Rows) -> None:
         title = f"LS-CAE's columns, clustered by\n{row['clustered_by']}"
         axis.set(xlabel=row["names"][0], ylabel=row["names"][1], title=title)
     if not rows:
-        axis.text(0.5, 0.5, "not run yet", ha="center", va="center", transform=axis.transAxes)
+        not_run_yet(axis)
