@@ -54,8 +54,10 @@ RULES: Any = {
 @contextmanager
 def figure(path: Path, rows: int, columns: int, height: float, **options: Any) -> Iterator[Any]:
     """Give the axes of a new figure, as a flat list, and save it as ``path`` with .svg and .png."""
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib; install it with pip install 'tamis[report]'.") from error
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
