@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tamis.synthetic import blobs_with_copies, moons_with_copies, moons_with_uniform
+from tamis.synthetic import blobs_with_copies, moons_with_copies, moons_with_uniform, point_clusters
 
 
 def test_moons_with_copies():
@@ -47,3 +47,13 @@ def test_blobs():
 def test_a_seed_gives_the_same_table():
     np.testing.assert_array_equal(moons_with_uniform(3, seed=5).X, moons_with_uniform(3, seed=5).X)
     assert (moons_with_uniform(3, seed=5).X != moons_with_uniform(3, seed=6).X).all()
+
+
+def test_point_clusters_are_points_on_a_line_with_noise_beside_them():
+    X, labels = point_clusters(2000, 0, distance=3.0, n_samples=10, spread=0.5)
+    assert set(X[labels == 0, 0]) == {0.0}
+    assert set(X[labels == 1, 0]) == {3.0}
+    assert abs(X[:, 1:].std() - 0.5) < 0.02
+    assert X.shape == (10, 2001)
+    again, _ = point_clusters(2000, 0, distance=3.0, n_samples=10, spread=0.5)
+    assert (again == X).all()

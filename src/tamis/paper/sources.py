@@ -1,7 +1,8 @@
 """The list of data sets: the paper's ten, MNIST, and what stands in for two that could not be had.
 
 The checksums are those of the copies behind the kept results. None is known for RCV1, GISETTE and FAN, whose public
-files were not at hand; their readers are tested on small files of the same format.
+files were not at hand; their readers are tested on small files of the same format. The addresses were not tried when
+this list was written, and FAN's accession number is the one its authors' article is known by.
 """
 
 from tamis.paper.described import DataSet, Source
