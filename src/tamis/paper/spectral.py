@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SPECTRALNET, FALLBACK = "SpectralNet", "scikit-learn's SpectralClustering"
-HINT = "SpectralNet is not installed, so scikit-learn's SpectralClustering takes its place; pip install 'tamis[paper]'."
+HINT = "SpectralNet was not installed, so scikit-learn's SpectralClustering took its place; pip install 'tamis[paper]'."
 
 
 def spectral_clusters(

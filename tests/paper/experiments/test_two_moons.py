@@ -1,6 +1,7 @@
 import pytest
 
 from tamis.paper.experiments.two_moons import EXPERIMENT
+from tamis.paper.spectral import FALLBACK, HINT, SPECTRALNET
 
 
 def graph(nuisance):
@@ -39,3 +40,14 @@ def test_the_verdict_says_when_things_go_the_other_way(bad):
     text = EXPERIMENT.verdict(rows)
     assert text.startswith("Not all as in the paper")
     assert text.endswith("has not been run yet.")
+
+
+def test_a_clustering_by_the_fallback_is_said():
+    rows = [
+        {"trial": {"kind": "graph", "nuisance": k, "seed": 0}, "eigenvalue": 1, "connectivity": k, "correlation": 1}
+        for k in (0, 120)
+    ]
+    rows.append({"trial": {"kind": "pca"}, "moons_in_pca": 0.2, "moons_in_pca_unscaled": 0.9})
+    fit = {"trial": {"kind": "select"}, "solved": True, "accuracy": 1.0}
+    assert EXPERIMENT.verdict([*rows, fit | {"clustered_by": SPECTRALNET}]).endswith("mean accuracy of 100.0 %.")
+    assert EXPERIMENT.verdict([*rows, fit | {"clustered_by": FALLBACK}]).endswith(HINT)

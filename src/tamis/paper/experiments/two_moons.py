@@ -13,7 +13,7 @@ from tamis.paper.experiments.eigenvector import BROKEN
 from tamis.paper.fits import fit
 from tamis.paper.kernels import algebraic_connectivity, gaussian_kernel, second_diffusion_pair
 from tamis.paper.ledger import Row, Trial
-from tamis.paper.spectral import spectral_clusters
+from tamis.paper.spectral import FALLBACK, HINT, spectral_clusters
 from tamis.synthetic import PlantedTable, moons_with_uniform
 
 NUISANCE = (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
@@ -124,9 +124,10 @@ def verdict(rows: Rows) -> str:
         return text + " The selection by LS-CAE has not been run yet."
     solved = sum(row["solved"] for row in fits)
     accuracy = float(np.mean([row["accuracy"] for row in fits]))
+    hint = f" {HINT}" if any(row["clustered_by"] == FALLBACK for row in fits) else ""
     return text + (
         f" LS-CAE selected both moon coordinates in {solved} of {len(fits)} fits among {PROJECTED} nuisance columns; "
-        f"{fits[0]['clustered_by']} on the selected columns then has a mean accuracy of {100 * accuracy:.1f} %."
+        f"{fits[0]['clustered_by']} on the selected columns then has a mean accuracy of {100 * accuracy:.1f} %{hint}"
     )
 
 
