@@ -127,7 +127,7 @@ def verdict(rows: Rows) -> str:
     hint = f" {HINT}" if any(row["clustered_by"] == FALLBACK for row in fits) else ""
     return text + (
         f" LS-CAE selected both moon coordinates in {solved} of {len(fits)} fits among {PROJECTED} nuisance columns; "
-        f"{fits[0]['clustered_by']} on the selected columns then has a mean accuracy of {100 * accuracy:.1f} %{hint}"
+        f"{fits[0]['clustered_by']} on the selected columns then has a mean accuracy of {100 * accuracy:.1f} %.{hint}"
     )
 
 
