@@ -14,7 +14,7 @@ HEAD = """# The paper, reproduced
 *Deep Unsupervised Feature Selection by Discarding Nuisance and Correlated Features* (Shaham, Lindenbaum, Svirsky and
 Kluger, 2021), experiment by experiment. This page is written by a command from rows that are kept in `{results}`; no
 number on it is typed by hand. Printed numbers are those of the paper. Labels score selections and never choose
-anything, except where the paper's own protocol does so, which is said.
+a feature; they choose k in the paper's own protocol, and the settings of one clustering, where it is said.
 
 ```sh
 export TAMIS_DATA=...    # a folder with the data sets; `tamis paper list` says which are there

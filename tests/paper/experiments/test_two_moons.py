@@ -35,10 +35,10 @@ def test_the_verdict_says_when_things_go_the_other_way(bad):
         for k in (0, 120)
     ]
     rows.append({"trial": {"kind": "pca"}, "moons_in_pca": 0.2, "moons_in_pca_unscaled": 0.9})
-    assert EXPERIMENT.verdict(rows).startswith("As in the paper")
+    assert EXPERIMENT.verdict(rows).startswith("In the directions of the paper")
     rows[1][bad] = rows[0][bad]
     text = EXPERIMENT.verdict(rows)
-    assert text.startswith("Not all as in the paper")
+    assert text.startswith("Not all in the directions of the paper")
     assert text.endswith("has not been run yet.")
 
 

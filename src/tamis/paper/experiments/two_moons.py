@@ -9,7 +9,6 @@ from tamis.metrics import clustering_accuracy
 from tamis.paper.datasets import z_scores
 from tamis.paper.experiment import Experiment, Rows, select_rows, values_of
 from tamis.paper.experiments import two_moons_figure as picture
-from tamis.paper.experiments.eigenvector import BROKEN
 from tamis.paper.fits import fit
 from tamis.paper.kernels import algebraic_connectivity, gaussian_kernel, second_diffusion_pair
 from tamis.paper.ledger import Row, Trial
@@ -105,18 +104,18 @@ def verdict(rows: Rows) -> str:
     expected = (
         moved["eigenvalue"][1] < moved["eigenvalue"][0]
         and moved["connectivity"][1] > moved["connectivity"][0]
-        and moved["correlation"][1] < BROKEN
+        and moved["correlation"][1] < moved["correlation"][0]
     )
     shares = [
         np.mean([row[name] for row in select_rows(rows, kind="pca")])
         for name in ("moons_in_pca", "moons_in_pca_unscaled")
     ]
     text = (
-        f"{'As' if expected else 'Not all as'} in the paper, the second eigenvalue goes from "
-        f"{moved['eigenvalue'][0]:.3f} to {moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance columns (the "
-        f"paper: it falls), the connectivity from {moved['connectivity'][0]:.3g} to {moved['connectivity'][1]:.3g} (it "
-        f"rises), and the correlation of ψ₂ with the clusters from {moved['correlation'][0]:.2f} to "
-        f"{moved['correlation'][1]:.2f} (below {BROKEN}, says the paper, the structure is broken). Whether PCA misses "
+        f"{'In the directions of' if expected else 'Not all in the directions of'} the paper, the second eigenvalue "
+        f"goes from {moved['eigenvalue'][0]:.3f} to {moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance columns "
+        f"(the paper: it falls), the connectivity from {moved['connectivity'][0]:.3g} to "
+        f"{moved['connectivity'][1]:.3g} (it rises), and the correlation of ψ₂ with the clusters from "
+        f"{moved['correlation'][0]:.2f} to {moved['correlation'][1]:.2f} (it falls). Whether PCA misses "
         f"the moons depends on the scaling: {100 * shares[0]:.0f} % of its first two directions lie in the moon "
         f"coordinates on z-scored columns, {100 * shares[1]:.0f} % on columns as they are, whose noise is small."
     )
@@ -137,7 +136,9 @@ EXPERIMENT = Experiment(
     question=(
         "Two moons get k columns of uniform noise; all columns are z-scored. With growing k: the second largest "
         "eigenvalue of D⁻¹W, the second smallest of D − W, and the entries of the second eigenvector by cluster; with "
-        f"{PROJECTED} nuisance columns, a projection by PCA, and a clustering on the two columns that LS-CAE selects."
+        f"{PROJECTED} nuisance columns, a projection by PCA, and a clustering on the two columns that LS-CAE selects. "
+        "The settings of SpectralNet were the best by accuracy of five tried on the two clean coordinates, so that "
+        "labels chose them: its accuracy says that the moons can be told apart, not how well SpectralNet does."
     ),
     trials=trials,
     work=work,
