@@ -16,7 +16,7 @@ from tamis.synthetic import moons_with_uniform
 NUISANCE = 10
 MOMENTS = {"all": "graph on all columns", "training": "during training", "selected": "graph on the selected columns"}
 PART = 0.05
-"""Share of the epochs after which training is looked at; set after seeing that a quarter is too late to see a change."""
+"""Share of the epochs after which training is looked at; set after seeing that a quarter is too late."""
 
 
 def trials(quick: bool) -> list[Trial]:
