@@ -103,6 +103,11 @@ def column_scores(x: Tensor, walk: Tensor) -> Tensor:
     return (x * (walk @ x)).sum(dim=-2) / (x.square().sum(dim=-2) + TINY)
 
 
+def expected_score(walk: Tensor) -> Tensor:
+    """Give ``(tr Q − 1)/m``, the mean score of a column that has nothing to do with a walk Q on m rows: (restarts,)."""
+    return (walk.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - 1) / walk.shape[-1]
+
+
 def chance_level(walk: Tensor, n_columns: int) -> Tensor:
     """Give the score that the smoothest of n independent columns reaches by chance: (restarts, 1).
 
@@ -112,34 +117,39 @@ def chance_level(walk: Tensor, n_columns: int) -> Tensor:
     deviations above the mean.
     """
     rows = walk.shape[-1]
-    mean = (walk.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - 1) / rows
     spread = walk.square().sum(dim=(-2, -1)) - rows * walk.mean(dim=-2).square().sum(dim=-1)
     spread = spread + (walk * walk.mT).sum(dim=(-2, -1)) - 1
     deviation = spread.clamp_min(0).sqrt() / rows
-    return (mean + math.sqrt(2 * math.log(max(2, n_columns))) * deviation).unsqueeze(-1)
+    return (expected_score(walk) + math.sqrt(2 * math.log(max(2, n_columns))) * deviation).unsqueeze(-1)
 
 
 LONGEST_WALK = 64
 
 
 def steps_that_tell_noise(
-    x: Tensor, graph: Graph, n_selected: int, generator: torch.Generator | None = None, draws: int = 3
+    x: Tensor,
+    graph: Graph,
+    n_selected: int,
+    generator: torch.Generator | None = None,
+    level: float = 0.5,
+    draws: int = 3,
 ) -> int:
     """Give the shortest walk (1, 2, 4, ... steps) on which independent columns are no longer smooth.
 
     Few columns make a dense cloud, on whose graph anything they hold is smooth, structure or not. Columns of the batch,
     as many as will be selected, are shuffled independently of each other; the walk must be so long that they score at
-    most 1/2 on the graph they span. No labels are involved.
+    most the level on the graph they span. No labels are involved.
     """
-    picked = torch.stack([_shuffled_columns(x, n_selected, generator) for _ in range(draws)])
+    order = [torch.randperm(x.shape[1], generator=generator, device=x.device)[:n_selected] for _ in range(draws)]
+    picked = torch.stack([shuffled(x[:, columns], generator) for columns in order])
     gram = picked @ picked.mT
     steps, walk = 1, graph.transitions(gram)
-    while steps < LONGEST_WALK and diffusion_score(gram, walk, normalize=True).mean() > 0.5:
+    while steps < LONGEST_WALK and diffusion_score(gram, walk, normalize=True).mean() > level:
         steps, walk = 2 * steps, walk @ walk
     return steps
 
 
-def _shuffled_columns(x: Tensor, n_columns: int, generator: torch.Generator | None) -> Tensor:
-    picked = x[:, torch.randperm(x.shape[1], generator=generator, device=x.device)[:n_columns]]
-    order = torch.rand(picked.shape, generator=generator, device=x.device).argsort(dim=0)
-    return picked.gather(0, order)
+def shuffled(columns: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Shuffle every column independently of the others."""
+    order = torch.rand(columns.shape, generator=generator, device=columns.device).argsort(dim=0)
+    return columns.gather(0, order)

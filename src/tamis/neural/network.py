@@ -7,9 +7,8 @@ from torch import Tensor, nn
 
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
-from tamis.neural.objective import Objective, View
+from tamis.neural.objective import Goal, Objective, View
 from tamis.neural.readout import leave_one_out
-from tamis.neural.structure import StructureMemory
 
 
 class SelectorNetwork(nn.Module):
@@ -23,6 +22,8 @@ class SelectorNetwork(nn.Module):
         Widths of the decoder's hidden layers.
     targets : Tensor of int, optional
         Columns that the decoder reconstructs during training; all by default.
+    weights : Tensor (targets,), optional
+        How much each of them matters; equally by default.
     solved_readout : bool
         Whether the decoder's last layer is solved for in every batch, each row predicted from the others, rather than
         trained.
@@ -35,6 +36,7 @@ class SelectorNetwork(nn.Module):
         layer: ConcreteLayer,
         hidden_units: Sequence[int],
         targets: Tensor | None = None,
+        weights: Tensor | None = None,
         solved_readout: bool = True,
         generator: torch.Generator | None = None,
     ):
@@ -42,28 +44,29 @@ class SelectorNetwork(nn.Module):
         n_restarts, free_units, _ = layer.shape
         n_targets = layer.n_features if targets is None else len(targets)
         self.layer = layer
-        self.targets = targets
+        self.targets, self.weights = targets, weights
         self.solved_readout = solved_readout
-        self.structure = StructureMemory(n_restarts, n_targets)
         self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, n_targets), generator)
+        self._last: tuple[Tensor, Goal] | None = None
 
-    def goal(self, x: Tensor) -> Tensor:
+    def goal(self, x: Tensor) -> Goal:
         """Give the columns of a batch that are to be reconstructed."""
-        return x if self.targets is None else x[:, self.targets]
+        if self._last is None or self._last[0] is not x:  # one batch may be all the rows, step after step
+            self._last = (x, Goal(x if self.targets is None else x[:, self.targets], self.weights))
+        return self._last[1]
 
     def soft_view(self, x: Tensor, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
         """See the batch through one noisy sample of the concrete layer."""
-        weights = self.layer.sample(temperature, noise)
+        sample = self.layer.sample(temperature, noise)
         shown, goal = self.layer.shown(x), self.goal(x)
-        codes = self.layer.codes(shown, weights)
+        codes = self.layer.codes(shown, sample) if objective.needs_codes else None
         return View(
             goal,
+            objective.recipe,
             codes,
             self._decode(codes, goal, self.solved_readout) if objective.needs_decoder else None,
-            objective.recipe,
-            self.structure,
             shown=shown,
-            gates=self.layer.gates(weights),
+            gates=self.layer.gates(sample),
             probabilities=self.layer.probabilities(temperature) if objective.needs_probabilities else None,
             progress=progress,
         )
@@ -75,10 +78,11 @@ class SelectorNetwork(nn.Module):
         """
         codes, goal = hard_codes(x, columns), self.goal(x)
         decoded = self._decode(codes, goal, solved=True) if objective.needs_decoder else None
-        return View(goal, codes, decoded, objective.recipe, self.structure)
+        return View(goal, objective.recipe, codes, decoded)
 
-    def _decode(self, codes: Tensor, goal: Tensor, solved: bool) -> Tensor:
-        return leave_one_out(self.decoder.hidden(codes), goal) if solved else self.decoder(codes)
+    def _decode(self, codes: Tensor | None, goal: Goal, solved: bool) -> Tensor:
+        assert codes is not None
+        return leave_one_out(self.decoder.hidden(codes), goal.columns) if solved else self.decoder(codes)
 
 
 def hard_codes(x: Tensor, columns: Tensor) -> Tensor:
@@ -93,13 +97,14 @@ def distinct_columns(layer: ConcreteLayer) -> tuple[Tensor, Tensor]:
     most probable free column.
     """
     probabilities = layer.probabilities().detach().cpu()
-    picks = torch.stack([_choose_in_turn(unit_by_column) for unit_by_column in probabilities])
+    picks = torch.stack([choose_in_turn(unit_by_column) for unit_by_column in probabilities])
     collisions = (picks != probabilities.argmax(dim=-1)).sum(dim=-1)
     kept = layer.kept.cpu().expand(len(picks), -1)
     return torch.cat([kept, layer.candidates.cpu()[picks]], dim=-1), collisions
 
 
-def _choose_in_turn(probabilities: Tensor) -> Tensor:
+def choose_in_turn(probabilities: Tensor) -> Tensor:
+    """Give each unit a position of its own, the surest unit first: (units,)."""
     wanted = probabilities.clone()
     picks = torch.zeros(len(wanted), dtype=torch.long)
     for unit in wanted.amax(dim=-1).argsort(descending=True, stable=True).tolist():

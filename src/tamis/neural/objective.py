@@ -14,7 +14,6 @@ from torch import Tensor
 
 from tamis.neural.diffusion import TINY, Graph, diffuse, diffusion_score, gated_gram
 from tamis.neural.schedules import Schedule, constant
-from tamis.neural.structure import StructureMemory
 
 LEAST_EXPLAINED = 0.01
 """Floor of the explained share, which an untrained decoder can bring below zero."""
@@ -25,7 +24,7 @@ SMALLEST = 1e-6
 
 @dataclass(frozen=True)
 class GraphRecipe:
-    """Which graph the score uses: its kernel, what it is computed on, and how long the walk is.
+    """Which graph the objective uses: its kernel, what it is computed on, how long the walk is, what it is used for.
 
     Attributes
     ----------
@@ -37,12 +36,50 @@ class GraphRecipe:
         Number of diffusion steps t, from progress.
     normalize : bool
         Whether the score is divided by the energy ``trace(Gᵀ G)``.
+    decodes : bool
+        Whether the graph is the decoder, ``f̂ = P f``, rather than a network.
     """
 
     graph: Graph = field(default_factory=Graph)
     on: str = "gates"
     steps: Callable[[float], int] = lambda _: 1
     normalize: bool = True
+    decodes: bool = False
+
+
+class Goal:
+    """The columns of a batch that are to be reconstructed, and how much each of them matters.
+
+    Parameters
+    ----------
+    columns : Tensor (rows, targets)
+        The columns f_j.
+    weights : Tensor (targets,), optional
+        Their weights w_j; equal by default.
+    """
+
+    def __init__(self, columns: Tensor, weights: Tensor | None = None):
+        self.columns = columns
+        self.weights = columns.new_ones(columns.shape[1]) if weights is None else weights
+
+    @cached_property
+    def gram(self) -> Tensor:
+        """``M = Σ_j w_j f_j f_jᵀ``, all that a decoder made of the graph needs to know: (rows, rows)."""
+        return (self.columns * self.weights) @ self.columns.mT
+
+    @cached_property
+    def energy(self) -> Tensor:
+        """``Σ_j w_j ‖f_j‖²``."""
+        return (self.weights * self.columns.square().sum(dim=0)).sum()
+
+    def error_of_columns(self, decoded: Tensor) -> Tensor:
+        """Give ``Σ_j w_j ‖f_j − f̂_j‖²`` for reconstructions (restarts, rows, targets)."""
+        return (self.weights * (decoded - self.columns).square().sum(dim=-2)).sum(dim=-1)
+
+    def error_of_walk(self, walk: Tensor) -> Tensor:
+        """Give ``Σ_j w_j ‖f_j − P f_j‖² = tr((I − P) M (I − P)ᵀ)`` for one-step walks P: (restarts,)."""
+        residual = self.gram - walk @ self.gram
+        return residual.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - (residual * walk).sum(dim=(-2, -1))
 
 
 @dataclass
@@ -51,16 +88,14 @@ class View:
 
     Attributes
     ----------
-    goal : Tensor (rows, targets)
+    goal : Goal
         The columns to reconstruct.
-    codes : Tensor (restarts, rows, k)
-        Outputs of the units.
-    decoded : Tensor (restarts, rows, targets) or None
-        Reconstruction of the goal, if some term looks at it.
     recipe : GraphRecipe
         How to build the graph.
-    structure : StructureMemory, optional
-        Which targets carried structure so far.
+    codes : Tensor (restarts, rows, k), optional
+        Outputs of the units.
+    decoded : Tensor (restarts, rows, targets), optional
+        Reconstruction of the goal by a network.
     shown, gates : Tensor (rows, shown) and (restarts, shown), optional
         The columns that the layer looks at, and how openly it shows each. None for a hard selection, whose gated
         columns are the codes themselves.
@@ -70,11 +105,10 @@ class View:
         Share of training done.
     """
 
-    goal: Tensor
-    codes: Tensor
-    decoded: Tensor | None
+    goal: Goal
     recipe: GraphRecipe
-    structure: StructureMemory | None = None
+    codes: Tensor | None = None
+    decoded: Tensor | None = None
     shown: Tensor | None = None
     gates: Tensor | None = None
     probabilities: Tensor | None = None
@@ -85,36 +119,31 @@ class View:
         """Gram matrix of what the graph is computed on."""
         if self.recipe.on == "gates" and self.shown is not None and self.gates is not None:
             return gated_gram(self.shown, self.gates)
+        assert self.codes is not None
         return self.codes @ self.codes.mT
 
     @cached_property
-    def walk(self) -> Tensor:
-        """The random walk ``Pᵗ`` on the graph."""
-        return diffuse(self.recipe.graph.transitions(self.gram), self.recipe.steps(self.progress))
+    def transitions(self) -> Tensor:
+        """One step P of the random walk on the graph."""
+        return self.recipe.graph.transitions(self.gram)
 
     @cached_property
-    def column_errors(self) -> Tensor:
-        """Mean squared reconstruction error of every target: (restarts, targets)."""
-        assert self.decoded is not None
-        return (self.decoded - self.goal).square().mean(dim=-2)
+    def walk(self) -> Tensor:
+        """The random walk ``Pᵗ``."""
+        return diffuse(self.transitions, self.recipe.steps(self.progress))
 
 
 def reconstruction(view: View) -> Tensor:
-    """Give the share of the variance that is not reconstructed, ``‖X − X̂‖² / ‖X‖²``."""
-    return view.column_errors.sum(dim=-1) / (view.goal.square().mean(dim=-2).sum() + TINY)
+    """Give the share that is not reconstructed, ``Σ_j w_j ‖f_j − f̂_j‖² / Σ_j w_j ‖f_j‖²``.
 
-
-def weighted_reconstruction(view: View) -> Tensor:
-    """Give ``Σ_j w_j ‖f_j − f̂_j‖² / Σ_j w_j ‖f_j‖²``, each column weighted by the structure it carries.
-
-    Columns without structure cannot be reconstructed from anything but themselves and would own the plain error.
+    Columns without structure cannot be reconstructed from anything but themselves and would own the unweighted error.
     """
-    assert view.structure is not None
-    if view.gates is not None:  # a hard view is for judging, not for learning what the structure is
-        view.structure.observe(view.goal, view.walk)
-    weights = view.structure.weights()
-    energy = (weights * view.goal.square().mean(dim=-2)).sum(dim=-1)
-    return (weights * view.column_errors).sum(dim=-1) / (energy + TINY)
+    if view.recipe.decodes:
+        error = view.goal.error_of_walk(view.transitions)
+    else:
+        assert view.decoded is not None
+        error = view.goal.error_of_columns(view.decoded)
+    return error / (view.goal.energy + TINY)
 
 
 def odds(share: Tensor) -> Tensor:
@@ -130,15 +159,16 @@ def smoothness(view: View) -> Tensor:
 def redundancy(view: View) -> Tensor:
     """Give ``max(0, max_j Σ_i π_ij − 1)``: by how much the most wanted column is wanted more than once."""
     if view.probabilities is None or not view.probabilities.shape[1]:
-        return view.codes.new_zeros(len(view.codes))
+        looked_at = view.gram if view.codes is None else view.codes
+        return looked_at.new_zeros(len(looked_at))
     return (view.probabilities.sum(dim=1).amax(dim=-1) - 1).clamp_min(0)
 
 
 class Term(NamedTuple):
     """A term of the objective.
 
-    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±log m``, where m is the measure of its
-    value; another enters the loss as ``±w(progress) · m`` and J not at all.
+    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±w(1) · log m``, where m is the measure of
+    its value; another enters the loss as ``±w(progress) · m`` and J not at all.
     """
 
     value: Callable[[View], Tensor]
@@ -160,8 +190,8 @@ class Parts(NamedTuple):
 class Objective:
     """A balanced sum of named terms.
 
-    With ``sg`` the stop-gradient, ``Σ ±m/sg|m|`` is constant in value, but its gradient is that of ``J = Σ ±log m``: J
-    is what is monitored, and what restarts are compared by.
+    With ``sg`` the stop-gradient, ``Σ ±w m/sg|m|`` is constant in value, but its gradient is that of
+    ``J = Σ ±w log m``: J, with the weights of the end of training, is what is monitored and compared.
     """
 
     terms: dict[str, Term]
@@ -173,19 +203,24 @@ class Objective:
         return any(term.value is redundancy for term in self.terms.values())
 
     @property
+    def needs_codes(self) -> bool:
+        """Whether the outputs of the units are looked at, rather than the gates alone."""
+        return self.needs_decoder or self.recipe.on == "concrete"
+
+    @property
     def needs_decoder(self) -> bool:
-        """Whether some term looks at the reconstruction."""
-        return any(term.value in (reconstruction, weighted_reconstruction) for term in self.terms.values())
+        """Whether some term looks at the reconstruction by a network."""
+        return not self.recipe.decodes and any(term.value is reconstruction for term in self.terms.values())
 
     def __call__(self, view: View) -> Parts:
         """Evaluate all terms on one view."""
         values = {name: term.value(view) for name, term in self.terms.items()}
-        loss = torch.zeros_like(view.codes[:, 0, 0])
+        loss = torch.zeros_like(next(iter(values.values())))
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
             measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
             scale = measure.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
             loss = loss + sign * term.weight(view.progress) * measure / scale
             if term.balanced:
-                objective = objective + sign * measure.clamp_min(SMALLEST).log()
+                objective = objective + sign * term.weight(1.0) * measure.clamp_min(SMALLEST).log()
         return Parts(loss, objective, values)

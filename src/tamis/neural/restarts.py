@@ -9,28 +9,16 @@ from torch import Tensor
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY
-from tamis.neural.network import SelectorNetwork, distinct_columns
+from tamis.neural.judge import Improvement, Judge
+from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
 from tamis.neural.objective import Objective
-from tamis.neural.training import (
-    Callback,
-    Epoch,
-    RowSource,
-    Settings,
-    hard_objective,
-    refit_decoder,
-    sample_batch,
-    train,
-)
+from tamis.neural.training import Callback, Epoch, RowSource, Settings, refit_decoder, train
 
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
 
 NEAR_COPY = 0.9
 """Columns with at least this absolute correlation count as copies of each other."""
-
-TARGETS = 2048
-"""At most so many columns, drawn at random, are reconstructed during training."""
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -44,6 +32,8 @@ class Problem:
         Number of columns d and of units k, the kept columns included.
     kept, candidates : sequence of int and Tensor of int, optional
         Columns that are always shown, and those to choose from.
+    targets, weights : Tensor, optional
+        Columns to reconstruct during training, all by default, and how much each of them matters.
     indirect_size, hidden_units, solved_readout
         See :class:`ConcreteLayer` and :class:`SelectorNetwork`.
     """
@@ -53,6 +43,8 @@ class Problem:
     n_units: int
     kept: Sequence[int] = ()
     candidates: Tensor | None = None
+    targets: Tensor | None = None
+    weights: Tensor | None = None
     indirect_size: int | None = None
     hidden_units: Sequence[int] = (128, 128)
     solved_readout: bool = True
@@ -64,16 +56,11 @@ class Problem:
 
     def network(self, n_restarts: int, generator: torch.Generator | None) -> SelectorNetwork:
         """Make an untrained network for this choice."""
-        targets = self.targets(generator)
         layer = self.layer(n_restarts, generator)
-        network = SelectorNetwork(layer, self.hidden_units, targets, self.solved_readout, generator)
+        network = SelectorNetwork(
+            layer, self.hidden_units, self.targets, self.weights, self.solved_readout, generator
+        )
         return network.to(_device(generator))
-
-    def targets(self, generator: torch.Generator | None) -> Tensor | None:
-        """Draw the columns to reconstruct during training; None for all."""
-        if self.n_features <= TARGETS:
-            return None
-        return torch.randperm(self.n_features, generator=generator, device=_device(generator))[:TARGETS]
 
     def layer(self, n_restarts: int, generator: torch.Generator | None) -> ConcreteLayer:
         """Make an untrained layer for this choice."""
@@ -90,7 +77,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """One restart's hard selection.
+    """A hard selection and the trained units behind it.
 
     Attributes
     ----------
@@ -100,10 +87,12 @@ class Fit:
         Units that did not get their favourite because it was taken.
     objective : float
         J of the hard selection, its decoder refitted.
+    improvement : Improvement
+        What became of the units' own choice.
     probabilities, candidates : Tensor (free units, candidates) and (candidates,)
         Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     settled : Tensor (free units,)
-        Probability that each free unit gives to its column and to near copies of it.
+        Probability that each free unit gives to its favourite and to near copies of it.
     decoder : Decoder
         The refitted decoder to all columns, of one restart.
     history : list of dict
@@ -113,10 +102,23 @@ class Fit:
     columns: Tensor
     collisions: int
     objective: float
+    improvement: Improvement
     probabilities: Tensor
     candidates: Tensor
     settled: Tensor
     decoder: Decoder
+    history: list[dict[str, float]]
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The best restart so far: its network and place in it, hard columns, collisions, J and history."""
+
+    network: SelectorNetwork
+    index: int
+    columns: Tensor
+    collisions: int
+    objective: float
     history: list[dict[str, float]]
 
 
@@ -153,32 +155,49 @@ def train_restarts(
         n_init, settings = 1, replace(settings, epochs=0)
     sizes = group_sizes(n_init, problem)
     relay = _Relay(callbacks, len(sizes))
-    best: Fit | None = None
-    objectives: list[float] = []
+    judge = Judge(problem.rows, objective, settings.batch_size, problem.targets, problem.weights, generator)
+    best: _Trained | None = None
+    values: list[float] = []
     for size in sizes:
         network = problem.network(size, generator)
         history = train(network, objective, problem.rows, settings, generator, relay)
         columns, collisions = distinct_columns(network.layer)
-        found = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)
-        objectives += found.tolist()
+        found = judge.objectives(network, columns)
+        values += found.tolist()
         if best is None or found.min() < best.objective:
             index = int(found.argmin())
-            probabilities = network.layer.probabilities()[index].detach()
-            x = sample_batch(problem.rows, settings.batch_size, generator)
-            best = Fit(
-                columns=columns[index],
-                collisions=int(collisions[index]),
-                objective=float(found[index]),
-                probabilities=probabilities.cpu(),
-                candidates=network.layer.candidates.cpu(),
-                settled=settled_mass(x, columns[index], probabilities, network.layer.candidates).cpu(),
-                decoder=refit_decoder(network, columns[index], problem.rows, settings.batch_size, index),
-                history=[_row(epoch, index) for epoch in history],
-            )
+            rows = [_row(epoch, index) for epoch in history]
+            best = _Trained(network, index, columns[index], int(collisions[index]), float(found[index]), rows)
         if relay.stopped:
             break
     assert best is not None
-    return best, objectives
+    return _finished(best, problem, judge), values
+
+
+def _finished(best: _Trained, problem: Problem, judge: Judge) -> Fit:
+    """Improve the hard selection of the best restart, give its columns to the units, and refit the decoder."""
+    layer = best.network.layer
+    probabilities = layer.probabilities()[best.index].detach()
+    columns, value, improvement = judge.improve(best.columns, best.objective, layer.candidates, layer.kept)
+    columns = _given_to_units(columns, probabilities.cpu(), layer.candidates.cpu(), len(layer.kept))
+    return Fit(
+        columns=columns,
+        collisions=best.collisions,
+        objective=value,
+        improvement=improvement,
+        probabilities=probabilities.cpu(),
+        candidates=layer.candidates.cpu(),
+        settled=settled_mass(judge.x, best.columns, probabilities, layer.candidates).cpu(),
+        decoder=refit_decoder(best.network, columns, problem.rows, judge.batch_size, best.index),
+        history=best.history,
+    )
+
+
+def _given_to_units(columns: Tensor, probabilities: Tensor, candidates: Tensor, n_kept: int) -> Tensor:
+    """Order the columns that are not kept by the unit that wants each of them most."""
+    free = columns[n_kept:].sort().values
+    wanted = probabilities[:, torch.searchsorted(candidates, free)]
+    return torch.cat([columns[:n_kept], free[choose_in_turn(wanted)]])
 
 
 def group_sizes(n_init: int, problem: Problem) -> list[int]:

@@ -1,38 +1,73 @@
-"""Which columns carry structure: a memory of how smooth they were on the graphs seen during training."""
+"""Which columns carry structure: those smoother on a graph than columns that have nothing to do with each other."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from tamis.neural.diffusion import TINY, chance_level, column_scores
+from tamis.neural.diffusion import (
+    TINY,
+    Graph,
+    chance_level,
+    column_scores,
+    diffuse,
+    expected_score,
+    shuffled,
+    steps_that_tell_noise,
+)
+
+DRAWS = 3
+"""Shuffled copies of a table that tell how smooth columns are by chance."""
+
+NOISE_LEVEL = 0.15
+"""Score of independent columns that the walk of the weights must go below."""
 
 
-class StructureMemory(nn.Module):
-    """Mean, over the batches seen, of how far each column's smoothness exceeds chance.
+def excess(columns: Tensor, walk: Tensor) -> Tensor:
+    """Give by how much the smoothness of each column exceeds chance, ``(f_jᵀ Q f_j / f_jᵀ f_j − chance level)₊``."""
+    return (column_scores(columns, walk) - chance_level(walk, columns.shape[1])).clamp_min(0)
 
-    The graph of the selected columns alone cannot tell: it finds smooth just what is selected already. The memory also
-    holds the graphs of the beginning, when all columns were open.
+
+def as_weights(above_chance: Tensor) -> Tensor:
+    """Give weights proportional to what is above chance, with mean 1; equal ones where no column stands out."""
+    above_chance = above_chance + TINY
+    return above_chance / above_chance.mean(dim=-1, keepdim=True)
+
+
+@torch.no_grad()
+def structure_weights(
+    x: Tensor, goal: Tensor, reference: Tensor, graph: Graph, generator: torch.Generator | None = None
+) -> Tensor:
+    """Weigh columns by the structure they carry on the graph of some reference columns: (targets,).
+
+    A reference column is smooth on a graph that it spans itself, so chance is what it scores when the reference columns
+    are shuffled independently of each other; for other columns it is the score of an independent one. The walk is the
+    shortest on which the shuffled columns hardly look smooth.
 
     Parameters
     ----------
-    n_restarts, n_features : int
-        Number of restarts R and of columns d.
+    x : Tensor (rows, d)
+        A batch.
+    goal : Tensor of int (targets,)
+        The columns to weigh.
+    reference : Tensor of int
+        The columns that span the graph.
+    graph : Graph
+        Kernel and bandwidth.
+    generator : torch.Generator, optional
+        Source of the shuffles.
     """
+    spanning = x[:, reference]
+    steps = steps_that_tell_noise(spanning, graph, len(reference), generator, level=NOISE_LEVEL)
+    walk = diffuse(graph.transitions((spanning @ spanning.mT)[None]), steps)
+    expected = expected_score(walk).expand(x.shape[1]).clone()
+    expected[reference] = _self_support(spanning, graph, steps, generator)
+    margin = (chance_level(walk, len(goal)) - expected_score(walk).unsqueeze(-1))[0]
+    return as_weights((column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0))
 
-    def __init__(self, n_restarts: int, n_features: int):
-        super().__init__()
-        self.register_buffer("total", torch.zeros(n_restarts, n_features))
-        self.register_buffer("count", torch.zeros(()))
-        self.total: Tensor
-        self.count: Tensor
 
-    @torch.no_grad()
-    def observe(self, x: Tensor, walk: Tensor) -> None:
-        """Add ``(f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊`` of a batch."""
-        walk = walk.detach()
-        self.total += (column_scores(x, walk) - chance_level(walk, x.shape[1])).clamp_min(0)
-        self.count += 1
-
-    def weights(self) -> Tensor:
-        """Give weights proportional to the mean, with mean 1; equal ones where no column stands out: (restarts, d)."""
-        excess = self.total / self.count.clamp_min(1) + TINY
-        return excess / excess.mean(dim=-1, keepdim=True)
+def _self_support(columns: Tensor, graph: Graph, steps: int, generator: torch.Generator | None) -> Tensor:
+    totals = torch.zeros_like(columns[0])
+    for _ in range(DRAWS):
+        mixed = shuffled(columns, generator)
+        walk = diffuse(graph.transitions((mixed @ mixed.mT)[None]), steps)
+        totals += column_scores(mixed, walk)[0]
+    return totals / DRAWS

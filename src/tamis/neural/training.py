@@ -16,10 +16,6 @@ from tamis.neural.objective import Objective, Parts
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
 
-EVALUATION_BATCHES = 8
-"""At most so many batches tell the objective of a hard selection."""
-
-
 class RowSource(Protocol):
     """Where batches come from: standardised rows of a table, wherever it is stored."""
 
@@ -158,24 +154,6 @@ def _epoch(
     means = {name: torch.stack([record[name] for record in records]).mean(dim=0).cpu() for name in records[0]}
     peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
     return Epoch(number, total, temperature, means.pop(""), means, peak)
-
-
-@torch.no_grad()
-def hard_objective(
-    network: SelectorNetwork,
-    objective: Objective,
-    columns: Tensor,
-    rows: RowSource,
-    batch_size: int,
-    generator: torch.Generator | None = None,
-) -> Tensor:
-    """Give J of hard columns (restarts, k), a mean over up to :data:`EVALUATION_BATCHES` batches."""
-    values = []
-    for x in batches(rows, batch_size, generator):
-        values.append(objective(network.hard_view(x, objective, columns)).objective)
-        if len(values) == EVALUATION_BATCHES:
-            break
-    return torch.stack(values).mean(dim=0).cpu()
 
 
 @torch.no_grad()

@@ -16,6 +16,7 @@ from tamis.base import FeatureSelector, Selection, Task
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
 from tamis.neural.objective import Objective, Term, redundancy
+from tamis.neural.preparation import prepare
 from tamis.neural.restarts import Fit, Problem, most_restarts, train_restarts
 from tamis.neural.schedules import ANNEALING, constant
 from tamis.neural.training import Callback, Settings, steps_per_epoch
@@ -108,6 +109,10 @@ class ConcreteSelector(FeatureSelector):
         """Give the objective for a problem; one with a graph may look at the data."""
         return Objective(self._terms() | self._penalty())
 
+    def _prepared(self, problem: Problem, objective: Objective, generator: torch.Generator) -> Problem:
+        """Give the problem as it is trained; a selector with a graph may screen the columns first."""
+        return prepare(problem, objective, None, False, generator)
+
     def _penalty(self) -> dict[str, Term]:
         if self.redundancy_penalty == 0:
             return {}
@@ -123,9 +128,11 @@ class ConcreteSelector(FeatureSelector):
             )
             problem = self._problem(rows, task)
             generator = torch.Generator(rows.device).manual_seed(seed)
+            objective = self._objective(problem, generator)
+            problem = self._prepared(problem, objective, generator)
             fit, objectives = train_restarts(
                 problem,
-                self._objective(problem, generator),
+                objective,
                 self._settings(rows.n_rows),
                 self._restarts(problem),
                 generator,

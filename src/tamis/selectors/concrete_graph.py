@@ -9,8 +9,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
+from tamis.neural.preparation import prepare
 from tamis.neural.restarts import Problem
 from tamis.neural.schedules import doubling
+from tamis.neural.screening import Screening
 from tamis.neural.training import Callback, sample_batch
 from tamis.selectors.concrete import ConcreteSelector, check_pair
 
@@ -25,6 +27,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         "bandwidth": [StrOptions(set(BANDWIDTHS)), Interval(Real, 0, None, closed="neither"), tuple, list],
         "self_loops": ["boolean"],
         "normalize_score": ["boolean"],
+        "screening": ["boolean"],
     }
 
     def __init__(
@@ -36,6 +39,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
+        screening: bool = True,
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -83,6 +87,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         self.bandwidth = bandwidth
         self.self_loops = self_loops
         self.normalize_score = normalize_score
+        self.screening = screening
 
     def _terms(self) -> dict[str, Term]:
         return {"score": Term(smoothness, maximise=True)}
@@ -90,8 +95,20 @@ class ConcreteGraphSelector(ConcreteSelector):
     def _objective(self, problem: Problem, generator: torch.Generator) -> Objective:
         graph = self._graph()
         first, self.diffusion_steps_ = self._steps(graph, problem, generator)
-        recipe = GraphRecipe(graph, self.graph_on, doubling(first, self.diffusion_steps_), self.normalize_score)
+        steps = doubling(first, self.diffusion_steps_)
+        recipe = GraphRecipe(graph, self.graph_on, steps, self.normalize_score, self._graph_decodes())
         return Objective(self._terms() | self._penalty(), recipe)
+
+    def _graph_decodes(self) -> bool:
+        """Tell whether the graph is the decoder."""
+        return True
+
+    def _weighted(self) -> bool:
+        """Tell whether columns are weighed by the structure they carry."""
+        return False
+
+    def _prepared(self, problem: Problem, objective: Objective, generator: torch.Generator) -> Problem:
+        return prepare(problem, objective, Screening() if self.screening else None, self._weighted(), generator)
 
     def _steps(self, graph: Graph, problem: Problem, generator: torch.Generator) -> tuple[int, int]:
         asked: Any = self.diffusion_steps

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural.objective import Term, odds, reconstruction, smoothness, weighted_reconstruction
+from tamis.neural.objective import Term, odds, reconstruction, smoothness
 from tamis.neural.schedules import linear, warm_up
 from tamis.neural.training import Callback
 from tamis.selectors.concrete_graph import ConcreteGraphSelector
@@ -20,6 +20,8 @@ PAPER: dict[str, Any] = {
     "bandwidth": "nearest",
     "self_loops": True,
     "normalize_score": False,
+    "decoder": "network",
+    "screening": False,
     "weighted_reconstruction": False,
     "balance": "error",
     "reconstruction_warmup": 0.0,
@@ -172,6 +174,7 @@ class LSCAE(ConcreteGraphSelector):
 
     _parameter_constraints: ClassVar[dict] = {
         **ConcreteGraphSelector._parameter_constraints,
+        "decoder": [StrOptions({"graph", "network"})],
         "weighted_reconstruction": ["boolean"],
         "balance": [StrOptions(set(MEASURES))],
         "reconstruction_warmup": [Interval(Real, 0, 1, closed="both")],
@@ -183,14 +186,16 @@ class LSCAE(ConcreteGraphSelector):
         n_features_to_select: int | None = None,
         *,
         graph_on: str = "gates",
-        diffusion_steps: str | int | tuple[int, int] = "auto",
+        diffusion_steps: str | int | tuple[int, int] = 1,
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
+        screening: bool = True,
+        decoder: str = "graph",
         weighted_reconstruction: bool = True,
         balance: str = "odds",
         reconstruction_warmup: float = 1.0,
-        score_weight: tuple[float, float] = (1.0, 0.25),
+        score_weight: tuple[float, float] = (1.0, 0.5),
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -218,6 +223,7 @@ class LSCAE(ConcreteGraphSelector):
             bandwidth=bandwidth,
             self_loops=self_loops,
             normalize_score=normalize_score,
+            screening=screening,
             annealing=annealing,
             temperature=temperature,
             redundancy_penalty=redundancy_penalty,
@@ -238,6 +244,7 @@ class LSCAE(ConcreteGraphSelector):
             callbacks=callbacks,
             random_state=random_state,
         )
+        self.decoder = decoder
         self.weighted_reconstruction = weighted_reconstruction
         self.balance = balance
         self.reconstruction_warmup = reconstruction_warmup
@@ -259,9 +266,15 @@ class LSCAE(ConcreteGraphSelector):
         if len(weights) != 2 or not all(isinstance(weight, Real) and float(weight) >= 0 for weight in weights):
             raise ValueError(f"score_weight takes (start, end), two numbers of at least 0; got {weights!r}.")
 
+    def _graph_decodes(self) -> bool:
+        return self.decoder == "graph"
+
+    def _weighted(self) -> bool:
+        return self.weighted_reconstruction
+
     def _terms(self) -> dict[str, Term]:
-        error = weighted_reconstruction if self.weighted_reconstruction else reconstruction
+        warming = warm_up(self.reconstruction_warmup)
         return {
-            "reconstruction": Term(error, weight=warm_up(self.reconstruction_warmup), measure=MEASURES[self.balance]),
+            "reconstruction": Term(reconstruction, weight=warming, measure=MEASURES[self.balance]),
             "score": Term(smoothness, maximise=True, weight=linear(*self.score_weight)),
         }

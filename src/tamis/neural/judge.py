@@ -1,0 +1,91 @@
+"""The judge of hard selections: which restart is best, and whether its choice can be improved."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tamis.neural.network import SelectorNetwork
+from tamis.neural.objective import Goal, Objective
+from tamis.neural.polish import MOST_UNITS, objectives, polish
+from tamis.neural.screening import Screening, eliminate
+from tamis.neural.training import RowSource, batches, sample_batch
+
+ROWS = 512
+"""At most so many rows judge a selection whose decoder is the graph."""
+
+BATCHES = 8
+"""At most so many batches judge a selection that a network decodes."""
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """What became of the units' own choice: whether elimination found a better one, and columns exchanged since."""
+
+    eliminated: bool = False
+    exchanges: int = 0
+
+
+class Judge:
+    """Compute J of hard selections, always on the same rows where the graph decodes.
+
+    Parameters
+    ----------
+    rows : RowSource
+        The data.
+    objective : Objective
+        What is to be small.
+    batch_size : int
+        Rows in a batch of training.
+    targets, weights : Tensor, optional
+        Columns to reconstruct, and how much each of them matters.
+    generator : torch.Generator
+        Source of the rows.
+    """
+
+    def __init__(
+        self,
+        rows: RowSource,
+        objective: Objective,
+        batch_size: int,
+        targets: Tensor | None,
+        weights: Tensor | None,
+        generator: torch.Generator | None,
+    ):
+        self.rows, self.objective, self.batch_size, self.generator = rows, objective, batch_size, generator
+        self.x = sample_batch(rows, batch_size if objective.needs_decoder else ROWS, generator)
+        self.goal = Goal(self.x if targets is None else self.x[:, targets], weights)
+
+    def objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
+        """Give J of the hard columns (restarts, k) of a network's restarts, on the CPU."""
+        if self.objective.needs_decoder:
+            return self._decoded_objectives(network, columns)
+        return objectives(self.x, columns, self.goal, self.objective).cpu()
+
+    @torch.no_grad()
+    def _decoded_objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
+        values = []
+        for x in batches(self.rows, self.batch_size, self.generator):
+            values.append(self.objective(network.hard_view(x, self.objective, columns)).objective)
+            if len(values) == BATCHES:
+                break
+        return torch.stack(values).mean(dim=0).cpu()
+
+    def improve(
+        self, columns: Tensor, value: float, candidates: Tensor, kept: Tensor
+    ) -> tuple[Tensor, float, Improvement]:
+        """Compare a selection with what elimination leaves of the candidates, and exchange columns of the better one.
+
+        Only where the graph decodes: there J needs nothing that has to be trained.
+        """
+        n_free = len(columns) - len(kept)
+        if self.objective.needs_decoder or self.objective.recipe.on != "gates" or not n_free:
+            return columns, value, Improvement()
+        left = eliminate(self.x, candidates, kept, self.goal, self.objective, n_free, Screening())
+        rivals = torch.stack([columns.to(left.device), torch.cat([kept, left])])
+        values = objectives(self.x, rivals, self.goal, self.objective)
+        columns, exchanges = rivals[values.argmin()], 0
+        if n_free <= MOST_UNITS:
+            columns, exchanges = polish(self.x, columns, len(kept), candidates, self.goal, self.objective)
+        value = float(objectives(self.x, columns[None], self.goal, self.objective)[0])
+        return columns.cpu(), value, Improvement(bool(values.argmin() == 1), exchanges)

@@ -1,0 +1,58 @@
+"""The last word on a hard selection: single columns are exchanged as long as the objective falls."""
+
+import torch
+from torch import Tensor
+
+from tamis.neural.network import hard_codes
+from tamis.neural.objective import Goal, Objective, View
+from tamis.neural.screening import column_slopes, slopes
+
+MOST_UNITS = 32
+"""Selections of more columns are left alone: an exchange matters less there, and costs more."""
+
+SHORTLIST = 12
+"""Columns that are tried in each place, those whose gates the objective most wants open."""
+
+SWEEPS = 3
+LEAST_GAIN = 1e-3
+VALUES_AT_ONCE = 2**22
+
+
+@torch.no_grad()
+def objectives(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
+    """Give J of several hard selections (n, k) whose objective needs no network: (n,)."""
+    at_once = max(1, VALUES_AT_ONCE // len(x) ** 2)
+    views = (View(goal, objective.recipe, hard_codes(x, some)) for some in selections.split(at_once))
+    return torch.cat([objective(view).objective for view in views])
+
+
+def polish(
+    x: Tensor, columns: Tensor, n_kept: int, candidates: Tensor, goal: Goal, objective: Objective
+) -> tuple[Tensor, int]:
+    """Exchange single columns (the first ``n_kept`` excepted) for candidates while J falls; give them and a count."""
+    best = float(objectives(x, columns[None], goal, objective)[0])
+    exchanges = 0
+    for _ in range(SWEEPS):
+        before = exchanges
+        for place in range(n_kept, len(columns)):
+            trials = _with_another(x, columns, place, candidates, goal, objective)
+            values = objectives(x, trials, goal, objective)
+            if len(values) and float(values.min()) < best - LEAST_GAIN:
+                best, columns, exchanges = float(values.min()), trials[values.argmin()], exchanges + 1
+        if exchanges == before:
+            break
+    return columns, exchanges
+
+
+def _with_another(
+    x: Tensor, columns: Tensor, place: int, candidates: Tensor, goal: Goal, objective: Objective
+) -> Tensor:
+    """Give selections with the column of one place replaced, by the slope of J without that column."""
+    others = candidates[~torch.isin(candidates, columns)]
+    rest = torch.cat([columns[:place], columns[place + 1 :]])
+    if len(rest):
+        _, gradient = slopes(x[:, rest], goal, objective, progress=1.0)
+        others = others[column_slopes(x[:, others], gradient).argsort()[:SHORTLIST]]
+    trials = columns.repeat(len(others), 1)
+    trials[:, place] = others
+    return trials

@@ -1,0 +1,57 @@
+"""Before training: which columns the units may choose from, and which ones are worth reconstructing."""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from tamis.neural.judge import ROWS
+from tamis.neural.objective import Objective
+from tamis.neural.restarts import Problem
+from tamis.neural.screening import Screening, screen
+from tamis.neural.structure import structure_weights
+from tamis.neural.training import sample_batch
+
+TARGETS = 2048
+"""At most so many columns, drawn at random, are reconstructed during training."""
+
+BATCHES = 3
+"""Batches on which columns are screened, where there are more rows than in one."""
+
+
+def prepare(
+    problem: Problem,
+    objective: Objective,
+    screening: Screening | None,
+    weighted: bool,
+    generator: torch.Generator,
+) -> Problem:
+    """Give the problem with its targets drawn and, as asked, its candidates screened and its targets weighed."""
+    targets = draw_targets(problem.n_features, generator)
+    if not weighted and screening is None:
+        return replace(problem, targets=targets)
+    everything = torch.arange(problem.n_features, device=generator.device)
+    goal = everything if targets is None else targets
+    candidates = everything if problem.candidates is None else problem.candidates.to(generator.device)
+    kept = torch.as_tensor(list(problem.kept), dtype=torch.long, device=generator.device)
+    batches = _batches(problem, generator)
+    if screening is not None and problem.n_free:
+        graph_decodes = replace(objective, recipe=replace(objective.recipe, decodes=True, on="gates"))
+        candidates = screen(batches, candidates, kept, goal, graph_decodes, problem.n_free, screening, weighted)
+    weights = None
+    if weighted:
+        reference = torch.cat([kept, candidates])
+        weights = structure_weights(batches[0], goal, reference, objective.recipe.graph, generator)
+    return replace(problem, candidates=candidates, targets=targets, weights=weights)
+
+
+def draw_targets(n_features: int, generator: torch.Generator) -> Tensor | None:
+    """Draw the columns to reconstruct during training; None for all."""
+    if n_features <= TARGETS:
+        return None
+    return torch.randperm(n_features, generator=generator, device=generator.device)[:TARGETS]
+
+
+def _batches(problem: Problem, generator: torch.Generator) -> list[Tensor]:
+    n_batches = 1 if problem.rows.n_rows <= ROWS else BATCHES
+    return [sample_batch(problem.rows, ROWS, generator) for _ in range(n_batches)]

@@ -1,0 +1,91 @@
+"""Screening: backward elimination of columns by the slope of the objective, before any unit is trained.
+
+At the beginning of training all units see all columns alike, and what k · d logits learn then is one number a column:
+whether it helps to open its gate. Screening computes that number itself, without noise, and drops the worst columns.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tamis.neural.objective import Goal, Objective, View
+from tamis.neural.structure import as_weights, excess
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Drop this share of the columns in each round, until so many are left for each unit."""
+
+    drop: float = 0.2
+    per_unit: int = 8
+
+    def left(self, n_columns: int, at_last: int) -> int:
+        """Give how many columns are left after a round."""
+        return min(n_columns - 1, max(at_last, int(n_columns * (1 - self.drop))))
+
+
+def slopes(columns: Tensor, goal: Goal, objective: Objective, progress: float) -> tuple[Tensor, Tensor]:
+    """Give ``∂J/∂(g_j²) = x_jᵀ (∂J/∂K) x_j`` at open gates for columns (rows, n) and what differentiates others.
+
+    K is the Gram matrix of the columns; the derivative by it, (rows, rows), gives the slope of closed gates too.
+    """
+    gates = columns.new_ones(1, columns.shape[1])
+    view = View(goal, objective.recipe, shown=columns, gates=gates, progress=progress)
+    view.gram = view.gram.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(objective(view).loss.sum(), view.gram)
+    return column_slopes(columns, gradient[0]), gradient[0]
+
+
+def column_slopes(columns: Tensor, gradient: Tensor) -> Tensor:
+    """Give ``x_jᵀ (∂J/∂K) x_j`` for every column."""
+    return (columns * (gradient @ columns)).sum(dim=0)
+
+
+def screen(
+    batches: list[Tensor],
+    candidates: Tensor,
+    kept: Tensor,
+    targets: Tensor,
+    objective: Objective,
+    n_units: int,
+    screening: Screening,
+    weighted: bool,
+) -> Tensor:
+    """Drop candidates until ``per_unit`` are left for each unit; give the survivors in order.
+
+    The weights of the terms follow the number of columns that are left, as if the last round left k. The
+    reconstruction weights are those of the current graph.
+    """
+    at_first, wanted = len(candidates), screening.per_unit * n_units
+    while len(candidates) > wanted:
+        progress = math.log(at_first / len(candidates)) / math.log(max(2.0, at_first / n_units))
+        total = torch.zeros(len(candidates), device=candidates.device)
+        for x in batches:
+            open_columns, columns = x[:, torch.cat([kept, candidates])], x[:, targets]
+            goal = _current_goal(columns, open_columns, objective, progress) if weighted else Goal(columns)
+            total += slopes(open_columns, goal, objective, progress)[0][len(kept) :]
+        candidates = _best(candidates, total, screening.left(len(candidates), wanted))
+    return candidates
+
+
+def eliminate(
+    x: Tensor, candidates: Tensor, kept: Tensor, goal: Goal, objective: Objective, n_units: int, screening: Screening
+) -> Tensor:
+    """Go on dropping candidates, now with the weights of the end of training, until one is left for each unit."""
+    while len(candidates) > n_units:
+        slope, _ = slopes(x[:, torch.cat([kept, candidates])], goal, objective, progress=1.0)
+        candidates = _best(candidates, slope[len(kept) :], screening.left(len(candidates), n_units))
+    return candidates
+
+
+@torch.no_grad()
+def _current_goal(columns: Tensor, open_columns: Tensor, objective: Objective, progress: float) -> Goal:
+    gates = open_columns.new_ones(1, open_columns.shape[1])
+    view = View(Goal(columns), objective.recipe, shown=open_columns, gates=gates, progress=progress)
+    return Goal(columns, as_weights(excess(columns, view.walk))[0])
+
+
+def _best(candidates: Tensor, slope: Tensor, n_left: int) -> Tensor:
+    return candidates[slope.topk(n_left, largest=False).indices.sort().values]
