@@ -70,7 +70,12 @@ class Goal:
     @cached_property
     def energy(self) -> Tensor:
         """``Σ_j w_j ‖f_j‖²``."""
-        return (self.weights * self.columns.square().sum(dim=0)).sum()
+        return (self.weights * self.columns.square().sum(dim=0)).sum() + TINY
+
+    @cached_property
+    def trace(self) -> Tensor:
+        """``tr M``, which is the energy again."""
+        return self.gram.diagonal().sum() + TINY
 
     def error_of_columns(self, decoded: Tensor) -> Tensor:
         """Give ``Σ_j w_j ‖f_j − f̂_j‖²`` for reconstructions (restarts, rows, targets)."""
@@ -139,11 +144,9 @@ def reconstruction(view: View) -> Tensor:
     Columns without structure cannot be reconstructed from anything but themselves and would own the unweighted error.
     """
     if view.recipe.decodes:
-        error = view.goal.error_of_walk(view.transitions)
-    else:
-        assert view.decoded is not None
-        error = view.goal.error_of_columns(view.decoded)
-    return error / (view.goal.energy + TINY)
+        return view.goal.error_of_walk(view.transitions) / view.goal.trace
+    assert view.decoded is not None
+    return view.goal.error_of_columns(view.decoded) / view.goal.energy
 
 
 def odds(share: Tensor) -> Tensor:
@@ -214,13 +217,16 @@ class Objective:
 
     def __call__(self, view: View) -> Parts:
         """Evaluate all terms on one view."""
-        values = {name: term.value(view) for name, term in self.terms.items()}
+        return self.combine({name: term.value(view) for name, term in self.terms.items()}, view.progress)
+
+    def combine(self, values: dict[str, Tensor], progress: float) -> Parts:
+        """Give the loss and J for values of the terms."""
         loss = torch.zeros_like(next(iter(values.values())))
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
             measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
             scale = measure.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
-            loss = loss + sign * term.weight(view.progress) * measure / scale
+            loss = loss + sign * term.weight(progress) * measure / scale
             if term.balanced:
                 objective = objective + sign * term.weight(1.0) * measure.clamp_min(SMALLEST).log()
         return Parts(loss, objective, values)

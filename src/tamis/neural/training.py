@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from tamis.neural.adam import Adam
+from tamis.neural.analytic import covers, layer_gradient
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
 from tamis.neural.network import SelectorNetwork, hard_codes
-from tamis.neural.objective import Objective, Parts
+from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
 
@@ -110,18 +111,25 @@ class _Stepper:
             ]
         )
 
-    def step(self, x: Tensor) -> Parts:
-        """Train on one batch."""
+    def step(self, x: Tensor) -> dict[str, Tensor]:
+        """Train on one batch; give the values of the terms."""
         progress = self.done / self.last
         self.done += 1
         if self.settings.narrowing is not None:
             self.settings.narrowing.apply(self.network.layer, self.optimiser, progress)
         self.temperature = self.settings.temperature(progress)
         noise = self.noise.draw(self.network.layer.shape)
-        parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
-        parts.loss.sum().backward()
+        layer = self.network.layer
+        if covers(layer, self.objective, progress):
+            goal = self.network.goal(x)
+            terms, gradient = layer_gradient(layer, x, goal, self.objective, self.temperature, progress, noise)
+            layer.source.values.grad = gradient
+        else:
+            parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
+            parts.loss.sum().backward()
+            terms = parts.terms
         self.optimiser.step()
-        return parts
+        return terms
 
 
 def train(
@@ -137,11 +145,8 @@ def train(
     stepper = _Stepper(network, objective, settings, n_steps, generator)
     history: list[Epoch] = []
     for number in range(1, settings.epochs + 1):
-        records = []
-        for x in batches(rows, settings.batch_size, generator):
-            parts = stepper.step(x)
-            records.append({"": parts.objective.detach(), **{k: v.detach() for k, v in parts.terms.items()}})
-        history.append(_epoch(number, settings.epochs, stepper.temperature, records, network))
+        records = [stepper.step(x) for x in batches(rows, settings.batch_size, generator)]
+        history.append(_epoch(number, settings.epochs, stepper.temperature, records, network, objective))
         if callback(history[-1]) is True:
             break
     return history
@@ -149,11 +154,17 @@ def train(
 
 @torch.no_grad()
 def _epoch(
-    number: int, total: int, temperature: float, records: list[dict[str, Tensor]], network: SelectorNetwork
+    number: int,
+    total: int,
+    temperature: float,
+    records: list[dict[str, Tensor]],
+    network: SelectorNetwork,
+    objective: Objective,
 ) -> Epoch:
-    means = {name: torch.stack([record[name] for record in records]).mean(dim=0).cpu() for name in records[0]}
+    terms = {name: torch.stack([record[name] for record in records]) for name in records[0]}
+    value = objective.combine(terms, 1.0).objective.mean(dim=0).cpu()
     peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
-    return Epoch(number, total, temperature, means.pop(""), means, peak)
+    return Epoch(number, total, temperature, value, {n: values.mean(dim=0).cpu() for n, values in terms.items()}, peak)
 
 
 @torch.no_grad()
