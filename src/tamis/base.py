@@ -27,6 +27,10 @@ class ConstantColumnsWarning(UserWarning):
     """Some columns hold one value only and cannot be selected."""
 
 
+class UnstableSelectionWarning(UserWarning):
+    """Part of the rows would have selected something else."""
+
+
 class Selection(NamedTuple):
     """What a method finds: a score per column (larger = better) and, if it chose itself, its picks in order."""
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Goal, Objective
-from tamis.neural.polish import MOST_UNITS, objectives, polish
+from tamis.neural.polish import objectives, polish
 from tamis.neural.screening import Screening, eliminate
 from tamis.neural.training import RowSource, batches, sample_batch
 
@@ -84,8 +84,6 @@ class Judge:
         left = eliminate(self.x, candidates, kept, self.goal, self.objective, n_free, Screening())
         rivals = torch.stack([columns.to(left.device), torch.cat([kept, left])])
         values = objectives(self.x, rivals, self.goal, self.objective)
-        columns, exchanges = rivals[values.argmin()], 0
-        if n_free <= MOST_UNITS:
-            columns, exchanges = polish(self.x, columns, len(kept), candidates, self.goal, self.objective)
+        columns, exchanges = polish(self.x, rivals[values.argmin()], len(kept), candidates, self.goal, self.objective)
         value = float(objectives(self.x, columns[None], self.goal, self.objective)[0])
         return columns.cpu(), value, Improvement(bool(values.argmin() == 1), exchanges)

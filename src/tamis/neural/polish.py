@@ -30,6 +30,8 @@ def polish(
     x: Tensor, columns: Tensor, n_kept: int, candidates: Tensor, goal: Goal, objective: Objective
 ) -> tuple[Tensor, int]:
     """Exchange single columns (the first ``n_kept`` excepted) for candidates while J falls; give them and a count."""
+    if len(columns) - n_kept > MOST_UNITS:
+        return columns, 0
     best = float(objectives(x, columns[None], goal, objective)[0])
     exchanges = 0
     for _ in range(SWEEPS):

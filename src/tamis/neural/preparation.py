@@ -27,14 +27,27 @@ def prepare(
     generator: torch.Generator,
 ) -> Problem:
     """Give the problem with its targets drawn and, as asked, its candidates screened and its targets weighed."""
-    targets = draw_targets(problem.n_features, generator)
+    problem = replace(problem, targets=draw_targets(problem.n_features, generator))
     if not weighted and screening is None:
-        return replace(problem, targets=targets)
+        return problem
+    n_batches = 1 if problem.rows.n_rows <= ROWS else BATCHES
+    batches = [sample_batch(problem.rows, ROWS, generator) for _ in range(n_batches)]
+    return prepare_on(batches, problem, objective, screening, weighted, generator)
+
+
+def prepare_on(
+    batches: list[Tensor],
+    problem: Problem,
+    objective: Objective,
+    screening: Screening | None,
+    weighted: bool,
+    generator: torch.Generator,
+) -> Problem:
+    """Screen and weigh on some batches of rows."""
     everything = torch.arange(problem.n_features, device=generator.device)
-    goal = everything if targets is None else targets
+    goal = everything if problem.targets is None else problem.targets
     candidates = everything if problem.candidates is None else problem.candidates.to(generator.device)
     kept = torch.as_tensor(list(problem.kept), dtype=torch.long, device=generator.device)
-    batches = _batches(problem, generator)
     if screening is not None and problem.n_free:
         graph_decodes = replace(objective, recipe=replace(objective.recipe, decodes=True, on="gates"))
         candidates = screen(batches, candidates, kept, goal, graph_decodes, problem.n_free, screening, weighted)
@@ -42,7 +55,7 @@ def prepare(
     if weighted:
         reference = torch.cat([kept, candidates])
         weights = structure_weights(batches[0], goal, reference, objective.recipe.graph, generator)
-    return replace(problem, candidates=candidates, targets=targets, weights=weights)
+    return replace(problem, candidates=candidates, weights=weights)
 
 
 def draw_targets(n_features: int, generator: torch.Generator) -> Tensor | None:
@@ -51,7 +64,3 @@ def draw_targets(n_features: int, generator: torch.Generator) -> Tensor | None:
         return None
     return torch.randperm(n_features, generator=generator, device=generator.device)[:TARGETS]
 
-
-def _batches(problem: Problem, generator: torch.Generator) -> list[Tensor]:
-    n_batches = 1 if problem.rows.n_rows <= ROWS else BATCHES
-    return [sample_batch(problem.rows, ROWS, generator) for _ in range(n_batches)]

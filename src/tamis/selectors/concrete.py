@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -113,6 +114,12 @@ class ConcreteSelector(FeatureSelector):
         """Give the problem as it is trained; a selector with a graph may screen the columns first."""
         return prepare(problem, objective, None, False, generator)
 
+    def _found_again(
+        self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
+    ) -> NDArray[np.float64] | None:
+        """Tell how well what other rows select explains each column; None where that would take another training."""
+        return None
+
     def _penalty(self) -> dict[str, Term]:
         if self.redundancy_penalty == 0:
             return {}
@@ -129,16 +136,17 @@ class ConcreteSelector(FeatureSelector):
             problem = self._problem(rows, task)
             generator = torch.Generator(rows.device).manual_seed(seed)
             objective = self._objective(problem, generator)
-            problem = self._prepared(problem, objective, generator)
+            prepared = self._prepared(problem, objective, generator)
             fit, objectives = train_restarts(
-                problem,
+                prepared,
                 objective,
                 self._settings(rows.n_rows),
-                self._restarts(problem),
+                self._restarts(prepared),
                 generator,
                 self._callbacks(),
             )
-        return self._keep(fit, objectives)
+            again = self._found_again(fit, replace(problem, targets=prepared.targets), objective, generator)
+        return self._keep(fit, objectives, again)
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)
@@ -191,7 +199,7 @@ class ConcreteSelector(FeatureSelector):
     def _restarts(self, problem: Problem) -> int:
         return most_restarts(problem, RESTARTS) if self.n_init == "auto" else int(self.n_init)
 
-    def _keep(self, fit: Fit, objectives: list[float]) -> Selection:
+    def _keep(self, fit: Fit, objectives: list[float], again: NDArray[np.float64] | None) -> Selection:
         """Set the fitted attributes from the best restart."""
         self.objective_ = fit.objective
         self.restart_objectives_ = np.array(objectives)
@@ -202,7 +210,20 @@ class ConcreteSelector(FeatureSelector):
         self.selection_probs_ = self._all_probabilities(fit)
         self.settled_ = fit.settled.numpy()
         peaks = fit.probabilities.amax(dim=-1).numpy()
-        self.convergence_ = Convergence(peaks, self.settled_, fit.collisions, self.restart_objectives_).sentence()
+        self.found_again_ = again
+        improvement = fit.improvement
+        convergence = Convergence(
+            peaks,
+            self.settled_,
+            fit.collisions,
+            self.restart_objectives_,
+            fit.objective,
+            improvement.eliminated,
+            improvement.exchanges,
+            again,
+        )
+        self.convergence_ = convergence.sentence()
+        convergence.warn()
         scores = self.selection_probs_.max(axis=0, initial=0.0)
         chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
         return Selection(scores, chosen)

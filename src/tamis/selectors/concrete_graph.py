@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
 from tamis.neural.preparation import prepare
-from tamis.neural.restarts import Problem
+from tamis.neural.restarts import Fit, Problem
 from tamis.neural.schedules import doubling
 from tamis.neural.screening import Screening
+from tamis.neural.stability import found_again
 from tamis.neural.training import Callback, sample_batch
 from tamis.selectors.concrete import ConcreteSelector, check_pair
 
@@ -28,6 +31,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         "self_loops": ["boolean"],
         "normalize_score": ["boolean"],
         "screening": ["boolean"],
+        "check_stability": ["boolean"],
     }
 
     def __init__(
@@ -51,6 +55,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
         n_init: str | int = "auto",
+        check_stability: bool = True,
         narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
@@ -88,6 +93,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         self.self_loops = self_loops
         self.normalize_score = normalize_score
         self.screening = screening
+        self.check_stability = check_stability
 
     def _terms(self) -> dict[str, Term]:
         return {"score": Term(smoothness, maximise=True)}
@@ -107,8 +113,19 @@ class ConcreteGraphSelector(ConcreteSelector):
         """Tell whether columns are weighed by the structure they carry."""
         return False
 
+    def _screening(self) -> Screening | None:
+        return Screening() if self.screening else None
+
     def _prepared(self, problem: Problem, objective: Objective, generator: torch.Generator) -> Problem:
-        return prepare(problem, objective, Screening() if self.screening else None, self._weighted(), generator)
+        return prepare(problem, objective, self._screening(), self._weighted(), generator)
+
+    def _found_again(
+        self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
+    ) -> NDArray[np.float64] | None:
+        if not self.check_stability or objective.needs_decoder or self.graph_on != "gates" or not problem.n_free:
+            return None
+        columns = found_again(fit.columns, problem, objective, self._screening(), self._weighted(), generator)
+        return columns.double().numpy()
 
     def _steps(self, graph: Graph, problem: Problem, generator: torch.Generator) -> tuple[int, int]:
         asked: Any = self.diffusion_steps
