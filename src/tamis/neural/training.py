@@ -77,14 +77,23 @@ def steps_per_epoch(n_rows: int, batch_size: int) -> int:
     return -(-n_rows // batch_size)
 
 
-def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Iterator[Tensor]:
-    """Yield all rows once, shuffled, in batches of nearly equal size."""
+def batches(
+    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0
+) -> Iterator[Tensor]:
+    """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on.
+
+    A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself.
+    """
     n_batches = steps_per_epoch(rows.n_rows, batch_size)
     if n_batches == 1:
-        yield rows.take(None)
+        yield from [rows.take(None)][skip:]
+        return
+    if hasattr(rows, "stream"):
+        yield from rows.stream(n_batches, generator, skip)
         return
     device = None if generator is None else generator.device
-    for chosen in torch.randperm(rows.n_rows, generator=generator, device=device).tensor_split(n_batches):
+    n_rows = getattr(rows, "own_rows", rows.n_rows)
+    for chosen in torch.randperm(n_rows, generator=generator, device=device).tensor_split(n_batches)[skip:]:
         yield rows.take(chosen)
 
 

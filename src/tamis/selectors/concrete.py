@@ -22,6 +22,8 @@ from tamis.neural.training import Callback, Settings, steps_per_epoch
 from tamis.selectors.compute import torch_device, torch_threads
 from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows
+from tamis.selectors.streamed_rows import StreamedRows, fits_in_buffer
+from tamis.sources import TableSource
 
 RESTARTS = 4
 """Restarts that ``n_init="auto"`` makes of a problem of moderate size."""
@@ -35,6 +37,8 @@ class ConcreteSelector(FeatureSelector):
 
     The parameters and attributes are those of the public classes, see :class:`tamis.LSCAE`.
     """
+
+    _from_disk = "batches"
 
     _parameter_constraints: ClassVar[dict] = {
         **FeatureSelector._parameter_constraints,
@@ -118,9 +122,7 @@ class ConcreteSelector(FeatureSelector):
         self._set_scale(task)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         with torch_threads(self.n_jobs):
-            rows = StandardisedRows(
-                X, self.active_, self.center_[self.active_], self.spread_[self.active_], torch_device(self.device)
-            )
+            rows = self._rows(X)
             problem = self._problem(rows, task)
             generator = torch.Generator(rows.device).manual_seed(seed)
             fit, objectives = train_restarts(
@@ -132,6 +134,13 @@ class ConcreteSelector(FeatureSelector):
                 self._callbacks(),
             )
         return self._keep(fit, objectives)
+
+    def _rows(self, X: Any) -> StandardisedRows | StreamedRows:
+        if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= self.batch_size):
+            X = X[:]
+        kind = StreamedRows if isinstance(X, TableSource) else StandardisedRows
+        center, spread = self.center_[self.active_], self.spread_[self.active_]
+        return kind(X, self.active_, center, spread, torch_device(self.device))
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)
@@ -157,7 +166,7 @@ class ConcreteSelector(FeatureSelector):
         self.spread_ = np.where(statistics.constant | (self.scale != "standard"), 1.0, statistics.std)
         self.column_means_ = statistics.mean
 
-    def _problem(self, rows: StandardisedRows, task: Task) -> Problem:
+    def _problem(self, rows: StandardisedRows | StreamedRows, task: Task) -> Problem:
         kept = np.searchsorted(self.active_, np.intersect1d(task.must_keep, self.active_))
         candidates = np.searchsorted(self.active_, task.candidates)
         return Problem(
