@@ -72,6 +72,15 @@ class Reading:
     scale: Annotated[
         bool, typer.Option("--scale", help="Bring every sample to the median total.", rich_help_panel=READING)
     ] = False
+    in_pieces: Annotated[
+        bool | None,
+        typer.Option(
+            "--in-pieces/--whole",
+            help="Leave the table on disk, or read it whole; by default what the free memory allows.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
 
     def request(self, **changes: Any) -> "Request":
         """Turn the options into what the readers take."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 
+FOLDERS = {".zarr": ".h5ad"}
+"""In which format the reduced table of a folder is written; Parquet, if it is not listed."""
+
 
 @contextmanager
 def output_folder(path: Path) -> Iterator[Path]:
@@ -71,9 +74,9 @@ def write_selection(
     listed = rows(selector, analysis, table.feature_names.tolist(), limit=None)
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
     cells = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.explained, r.reason] for r in listed]
-    k, ending = len(selector.selected_), format_of(source)
-    reduced = take(table, selector.get_support(indices=True))
-    stem = source.name[: -len(ending)]
+    k, reduced = len(selector.selected_), take(table, selector.get_support(indices=True))
+    ending = FOLDERS.get(source.suffix.lower(), ".parquet") if source.is_dir() else format_of(source)
+    stem = source.name.split(".")[0] if source.is_dir() else source.name[: -len(ending)]
     page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
     paths = [
         ("selector", selector.save(folder / "selector.tamis")),

@@ -12,24 +12,30 @@ from tamis.sources.source import SourceError, TableSource
 
 def h5ad_file(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
     """Open an .h5ad file with h5py; ``key`` is X, raw or a layer."""
+    return annotated_matrix(opened(path), os.fspath(path), key, [path])
+
+
+def opened(path: str | os.PathLike[str]) -> Any:
+    """Open the root of an HDF5 file or a Zarr store for reading."""
+    if Path(path).suffix.lower() == ".zarr":
+        import zarr
+
+        return zarr.open(os.fspath(path), mode="r")
     import h5py
 
     try:
-        file = h5py.File(path, "r")
+        return h5py.File(path, "r")
     except FileNotFoundError:
         raise
     except OSError as error:
         raise SourceError(f"{path}: cannot be read as HDF5 ({str(error).splitlines()[0]}).") from error
-    return annotated_matrix(file, os.fspath(path), key, [path])
 
 
 def zarr_store(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
     """Open a Zarr store: a single array, or what AnnData writes."""
-    import zarr
-
     place = os.fspath(path)
     try:
-        item = zarr.open(place, mode="r")
+        item = opened(path)
     except FileNotFoundError as error:
         raise SourceError(f"{place}: is not a Zarr store.") from error
     metadata = _metadata_files(Path(path))

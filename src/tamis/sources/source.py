@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,11 @@ class TableSource(ABC):
         Stored bytes of a row, which decide how many are read at a time.
     files : sequence of path
         The files behind the table; that they are whole is checked before every read.
+
+    Attributes
+    ----------
+    heard : callable
+        Told, during the pass for the statistics, how many rows it has seen.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class TableSource(ABC):
         self.row_bytes = max(1.0, float(row_bytes))
         self._sizes = {os.fspath(path): os.stat(path).st_size for path in files}
         self._statistics: ColumnStatistics | None = None
+        self.heard: Callable[[int], object] = lambda _: None
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> Any:
@@ -119,6 +125,7 @@ class TableSource(ABC):
             summary = ColumnSummary(self.shape[1])
             for start, block in self.blocks():
                 summary.add(block, start)
+                self.heard(start + block.shape[0])
             self._statistics = summary.statistics()
         return self._statistics
 
