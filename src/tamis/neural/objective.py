@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.diffusion import TINY, Graph, diffuse, diffusion_score, gated_gram
 from tamis.neural.schedules import Schedule, constant
 from tamis.neural.structure import StructureMemory
@@ -184,7 +185,7 @@ class Objective:
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
             measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
-            scale = measure.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
+            scale = ranks.mean(measure.detach().abs()).clamp_min(SMALLEST) if term.balanced else 1.0
             loss = loss + sign * term.weight(view.progress) * measure / scale
             if term.balanced:
                 objective = objective + sign * measure.clamp_min(SMALLEST).log()

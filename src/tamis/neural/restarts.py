@@ -1,11 +1,14 @@
 """Several trainings of one problem from different random streams, and the best hard selection among them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
+from tamis.neural.checkpoint import Keeper, state_of
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY
@@ -119,6 +122,18 @@ class Fit:
     decoder: Decoder
     history: list[dict[str, float]]
 
+    def state(self) -> dict[str, Any]:
+        """Give everything as tensors and plain values."""
+        return vars(self) | {"decoder": self.decoder.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Fit":
+        """Rebuild what :meth:`state` gave."""
+        weights = [value for name, value in state["decoder"].items() if name.startswith("weights")]
+        decoder = Decoder(1, [weights[0].shape[1], *(weight.shape[2] for weight in weights)], torch.Generator())
+        decoder.load_state_dict(state["decoder"])
+        return cls(**(state | {"decoder": decoder}))
+
 
 class _Relay:
     """Pass epochs on to the callbacks, counted over all groups, and remember whether one asked to stop."""
@@ -136,6 +151,33 @@ class _Relay:
         return self.stopped
 
 
+@dataclass
+class _Found:
+    """What the groups of restarts have given so far."""
+
+    done: int = 0
+    objectives: list[float] = field(default_factory=list)
+    best: Fit | None = None
+
+    def keep(self, keeper: Keeper, told: int, generator: torch.Generator | None) -> None:
+        """Note this for the next checkpoint, with the generator as the next group finds it."""
+        best = None if self.best is None else self.best.state()
+        keeper.groups = {"done": self.done, "objectives": self.objectives, "best": best, "told": told}
+        keeper.groups["generator"] = state_of(generator)
+
+    @classmethod
+    def resumed(cls, keeper: Keeper, relay: _Relay, generator: torch.Generator | None) -> "_Found":
+        """Take up what a checkpoint holds, or begin with nothing."""
+        keeper.load()
+        if not keeper.groups or generator is None:
+            return cls()
+        groups = keeper.groups
+        generator.set_state(groups["generator"])
+        relay.done = groups["told"] + len(keeper.training["history"] if keeper.training else ())
+        best = None if groups["best"] is None else Fit.from_state(groups["best"])
+        return cls(groups["done"], groups["objectives"], best)
+
+
 def train_restarts(
     problem: Problem,
     objective: Objective,
@@ -143,42 +185,62 @@ def train_restarts(
     n_init: int,
     generator: torch.Generator | None = None,
     callbacks: Sequence[Callback] = (),
+    keeper: Keeper | None = None,
 ) -> tuple[Fit, list[float]]:
     """Train restarts, in groups as large as memory likes; give the one with the smallest J, and all values of J.
 
     Ties go to the earliest restart. A callback that returns True ends the training of its group, which is then
-    finished as usual, and no further group is begun.
+    finished as usual, and no further group is begun. A keeper saves the state now and then, and a fit that finds one
+    goes on from there.
     """
     if not problem.n_free:
         n_init, settings = 1, replace(settings, epochs=0)
-    sizes = group_sizes(n_init, problem)
+    sizes, keeper = group_sizes(n_init, problem), keeper or Keeper()
     relay = _Relay(callbacks, len(sizes))
-    best: Fit | None = None
-    objectives: list[float] = []
-    for size in sizes:
+    found = _Found.resumed(keeper, relay, generator)
+    for size in sizes[found.done :]:
+        found.keep(keeper, relay.done - len(keeper.training["history"] if keeper.training else ()), generator)
         network = problem.network(size, generator)
-        history = train(network, objective, problem.rows, settings, generator, relay)
-        columns, collisions = distinct_columns(network.layer)
-        found = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)
-        objectives += found.tolist()
-        if best is None or found.min() < best.objective:
-            index = int(found.argmin())
-            probabilities = network.layer.probabilities()[index].detach()
-            x = sample_batch(problem.rows, settings.batch_size, generator)
-            best = Fit(
-                columns=columns[index],
-                collisions=int(collisions[index]),
-                objective=float(found[index]),
-                probabilities=probabilities.cpu(),
-                candidates=network.layer.candidates.cpu(),
-                settled=settled_mass(x, columns[index], probabilities, network.layer.candidates).cpu(),
-                decoder=refit_decoder(network, columns[index], problem.rows, settings.batch_size, index),
-                history=[_row(epoch, index) for epoch in history],
-            )
+        ranks.same_start(network, network.targets)
+        history = train(network, objective, problem.rows, settings, generator, relay, keeper)
+        _judge(network, objective, problem, settings, history, generator, found)
         if relay.stopped:
             break
-    assert best is not None
-    return best, objectives
+        found.done += 1
+        found.keep(keeper, relay.done, generator)
+        keeper.save({"group": state_of(generator)})
+    assert found.best is not None
+    return ranks.shared(found.best), found.objectives
+
+
+def _judge(
+    network: SelectorNetwork,
+    objective: Objective,
+    problem: Problem,
+    settings: Settings,
+    history: list[Epoch],
+    generator: torch.Generator | None,
+    found: _Found,
+) -> None:
+    """Evaluate the hard selections of a trained group, and keep the best if it is the best so far."""
+    columns, collisions = distinct_columns(network.layer)
+    values = hard_objective(network, objective, columns, problem.rows, settings.batch_size, generator)
+    found.objectives += values.tolist()
+    if found.best is not None and not values.min() < found.best.objective:
+        return
+    index = int(values.argmin())
+    probabilities = network.layer.probabilities()[index].detach()
+    x = sample_batch(problem.rows, settings.batch_size, generator)
+    found.best = Fit(
+        columns=columns[index],
+        collisions=int(collisions[index]),
+        objective=float(values[index]),
+        probabilities=probabilities.cpu(),
+        candidates=network.layer.candidates.cpu(),
+        settled=settled_mass(x, columns[index], probabilities, network.layer.candidates).cpu(),
+        decoder=refit_decoder(network, columns[index], problem.rows, settings.batch_size, index),
+        history=[_row(epoch, index) for epoch in history],
+    )
 
 
 def group_sizes(n_init: int, problem: Problem) -> list[int]:

@@ -7,7 +7,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.adam import Adam
+from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -18,6 +20,9 @@ from tamis.neural.schedules import Schedule
 
 EVALUATION_BATCHES = 8
 """At most so many batches tell the objective of a hard selection."""
+
+LONGEST_REPORT = 300
+"""After so many batches at the latest, the callback is told how training goes."""
 
 
 class RowSource(Protocol):
@@ -32,7 +37,10 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train: epochs, rows in a batch, temperature from progress, learning rates, and how to narrow."""
+    """How to train: epochs, rows in a batch, temperature from progress, learning rates, and how to narrow.
+
+    ``most_steps`` ends training before all epochs are over.
+    """
 
     epochs: int
     batch_size: int
@@ -40,11 +48,14 @@ class Settings:
     selector_lr: float
     decoder_lr: float
     narrowing: Narrowing | None = None
+    most_steps: int | None = None
 
 
 @dataclass(frozen=True)
 class Epoch:
     """What a callback is told at the end of an epoch; means over its batches, one value per restart.
+
+    An epoch of more than :data:`LONGEST_REPORT` batches is told of in parts, each counted like an epoch.
 
     Attributes
     ----------
@@ -115,7 +126,7 @@ class _Stepper:
     ):
         self.network, self.objective, self.settings = network, objective, settings
         self.noise = GumbelPool(network.layer.shape, generator)
-        self.done, self.last = 0, max(1, n_steps - 1)
+        self.done, self.last, self.due = 0, max(1, n_steps - 1), False
         self.optimiser = Adam(
             [
                 (list(network.layer.parameters()), settings.selector_lr),
@@ -133,8 +144,52 @@ class _Stepper:
         noise = self.noise.draw(self.network.layer.shape)
         parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
         parts.loss.sum().backward()
+        self.due = ranks.average(self._moved(), self.due)
         self.optimiser.step()
         return parts
+
+    def _moved(self) -> list[Tensor | None]:
+        """Give what processes average after a batch: the gradients, and what is remembered of the structure."""
+        return [self.network.structure.total, *(parameter.grad for parameter in self.network.parameters())]
+
+
+@dataclass(frozen=True)
+class _Course:
+    """How many steps there are, how many in a pass over the rows, and after which ones to report."""
+
+    n_steps: int
+    per_pass: int
+
+    @classmethod
+    def plan(cls, rows: RowSource, settings: Settings) -> "_Course":
+        per_pass = steps_per_epoch(rows.n_rows, settings.batch_size)
+        n_steps = settings.epochs * per_pass
+        return cls(n_steps if settings.most_steps is None else min(n_steps, settings.most_steps), per_pass)
+
+    @property
+    def n_reports(self) -> int:
+        passes, rest = divmod(self.n_steps, self.per_pass)
+        return passes * -(-self.per_pass // LONGEST_REPORT) + -(-rest // LONGEST_REPORT)
+
+    def reports_after(self, done: int) -> bool:
+        return done == self.n_steps or done % self.per_pass % LONGEST_REPORT == 0
+
+
+@dataclass
+class _Log:
+    """What was reported so far, the batches since, and the generator as it was when the pass over the rows began."""
+
+    history: list[Epoch]
+    records: list[dict[str, Tensor]]
+    pass_start: Tensor | None = None
+
+    def add(self, parts: Parts) -> None:
+        self.records.append({"": parts.objective.detach(), **{k: v.detach() for k, v in parts.terms.items()}})
+
+    def report(self, total: int, temperature: float, network: SelectorNetwork) -> Epoch:
+        self.history.append(_epoch(len(self.history) + 1, total, temperature, self.records, network))
+        self.records = []
+        return self.history[-1]
 
 
 def train(
@@ -144,20 +199,74 @@ def train(
     settings: Settings,
     generator: torch.Generator | None = None,
     callback: Callback = lambda _: None,
+    keeper: Keeper | None = None,
 ) -> list[Epoch]:
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
-    n_steps = settings.epochs * steps_per_epoch(rows.n_rows, settings.batch_size)
-    stepper = _Stepper(network, objective, settings, n_steps, generator)
-    history: list[Epoch] = []
-    for number in range(1, settings.epochs + 1):
-        records = []
-        for x in batches(rows, settings.batch_size, generator):
-            parts = stepper.step(x)
-            records.append({"": parts.objective.detach(), **{k: v.detach() for k, v in parts.terms.items()}})
-        history.append(_epoch(number, settings.epochs, stepper.temperature, records, network))
-        if callback(history[-1]) is True:
-            break
-    return history
+    course, keeper = _Course.plan(rows, settings), keeper or Keeper()
+    stepper = _Stepper(network, objective, settings, course.n_steps, generator)
+    log, now = _resumed(stepper, generator, keeper)
+    while stepper.done < course.n_steps:
+        if now is None:
+            log.pass_start = state_of(generator) if keeper.folder is not None else None
+        for x in _feed(rows, settings.batch_size, generator, stepper.done % course.per_pass, now):
+            log.add(stepper.step(x))
+            if course.reports_after(stepper.done):
+                epoch = log.report(course.n_reports, stepper.temperature, network)
+                if ranks.shared(callback(epoch) is True):
+                    _save(stepper, course, log, generator, keeper)
+                    return log.history
+            if stepper.due:
+                _save(stepper, course, log, generator, keeper)
+            stepper.due = keeper.due
+            if stepper.done == course.n_steps:
+                break
+        now = None
+    return log.history
+
+
+def _feed(
+    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
+) -> Iterator[Tensor]:
+    """Yield the batches of a pass; a resumed one draws its order anew, then the generator goes on from ``now``."""
+    feed = batches(rows, batch_size, generator, skip)
+    first = next(feed)
+    if now is not None and generator is not None:
+        generator.set_state(now)
+    yield first
+    yield from feed
+
+
+def _resumed(
+    stepper: _Stepper, generator: torch.Generator | None, keeper: Keeper
+) -> tuple[_Log, Tensor | None]:
+    """Bring a fresh stepper to the saved state, if there is one; give its log, and the generator's last state."""
+    state, keeper.training = keeper.training, None
+    if state is None or generator is None:
+        return _Log([], []), None
+    restore_model(stepper.network, stepper.optimiser, state)
+    stepper.done = state["done"]
+    device = generator.device
+    records = [{name: value.to(device) for name, value in record.items()} for record in state["records"]]
+    log = _Log([Epoch(**epoch) for epoch in state["history"]], records, state["pass_start"])
+    generator.set_state(state["pass_start"] if state["in_pass"] else state["now"])
+    return log, state["now"] if state["in_pass"] else None
+
+
+def _save(
+    stepper: _Stepper, course: _Course, log: _Log, generator: torch.Generator | None, keeper: Keeper
+) -> None:
+    if keeper.folder is None:
+        return
+    keeper.training = {
+        **model_state(stepper.network, stepper.optimiser),
+        "done": stepper.done,
+        "in_pass": stepper.done % course.per_pass != 0,
+        "records": [{name: value.cpu() for name, value in record.items()} for record in log.records],
+        "history": [vars(epoch) for epoch in log.history],
+    }
+    now = state_of(generator)
+    keeper.save({"group": keeper.groups.get("generator"), "pass_start": log.pass_start, "now": now})
+    keeper.training = None
 
 
 @torch.no_grad()
@@ -184,7 +293,7 @@ def hard_objective(
         values.append(objective(network.hard_view(x, objective, columns)).objective)
         if len(values) == EVALUATION_BATCHES:
             break
-    return torch.stack(values).mean(dim=0).cpu()
+    return ranks.mean(torch.stack(values).mean(dim=0)).cpu()
 
 
 @torch.no_grad()
@@ -193,4 +302,5 @@ def refit_decoder(network: SelectorNetwork, columns: Tensor, rows: RowSource, ba
     single, readout = network.decoder.restart(index), Readout()
     for x in batches(rows, batch_size, None if rows.n_rows <= batch_size else torch.Generator()):
         readout.add(single.hidden(hard_codes(x.cpu(), columns[None]))[0], x.cpu())
+    readout.share()
     return single.with_readout(readout.solve())

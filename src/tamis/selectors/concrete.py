@@ -2,7 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from hashlib import sha256
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
+from tamis.neural import ranks
+from tamis.neural.checkpoint import Keeper
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
 from tamis.neural.objective import Objective, Term, redundancy
@@ -30,6 +35,9 @@ RESTARTS = 4
 
 STEPS = 300
 """Optimiser steps that ``max_epochs=None`` aims at."""
+
+LONGEST_PASS = 1000
+"""Optimiser steps after which ``max_epochs=None`` ends, even if not all rows have been seen."""
 
 
 class ConcreteSelector(FeatureSelector):
@@ -58,6 +66,8 @@ class ConcreteSelector(FeatureSelector):
         "device": [str],
         "n_jobs": [Integral, None],
         "callbacks": [tuple, list, callable, None],
+        "checkpoint_dir": [str, PathLike, None],
+        "checkpoint_every": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -83,6 +93,8 @@ class ConcreteSelector(FeatureSelector):
         device: str = "auto",
         n_jobs: int | None = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint_dir: str | PathLike[str] | None = None,
+        checkpoint_every: float = 120.0,
         random_state: Any = None,
     ):
         super().__init__(n_features_to_select, must_keep=must_keep, never=never)
@@ -102,6 +114,8 @@ class ConcreteSelector(FeatureSelector):
         self.device = device
         self.n_jobs = n_jobs
         self.callbacks = callbacks
+        self.checkpoint_dir = checkpoint_dir
+        self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
     @abstractmethod
@@ -120,11 +134,12 @@ class ConcreteSelector(FeatureSelector):
     def _select(self, X: Any, task: Task) -> Selection:
         self._check_values()
         self._set_scale(task)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = ranks.shared(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
+        keeper = self._keeper(X, task, seed)
         with torch_threads(self.n_jobs):
             rows = self._rows(X)
             problem = self._problem(rows, task)
-            generator = torch.Generator(rows.device).manual_seed(seed)
+            generator = torch.Generator(rows.device).manual_seed(ranks.own_seed(int(keeper.identity["seed"])))
             fit, objectives = train_restarts(
                 problem,
                 self._objective(problem, generator),
@@ -132,6 +147,7 @@ class ConcreteSelector(FeatureSelector):
                 self._restarts(problem),
                 generator,
                 self._callbacks(),
+                keeper,
             )
         return self._keep(fit, objectives)
 
@@ -140,7 +156,18 @@ class ConcreteSelector(FeatureSelector):
             X = X[:]
         kind = StreamedRows if isinstance(X, TableSource) else StandardisedRows
         center, spread = self.center_[self.active_], self.spread_[self.active_]
-        return kind(X, self.active_, center, spread, torch_device(self.device))
+        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share())
+
+    def _keeper(self, X: Any, task: Task, seed: int) -> Keeper:
+        """Say where checkpoints go, and what tells this fit from others."""
+        left_out = ("callbacks", "checkpoint_dir", "checkpoint_every", "n_jobs", "random_state")
+        parameters = {k: repr(v) for k, v in self.get_params(deep=False).items() if k not in left_out}
+        statistics = task.statistics
+        digest = sha256(statistics.mean.tobytes() + statistics.std.tobytes()).hexdigest()[:16]
+        identity = {"selector": type(self).__name__, "shape": f"{X.shape[0]} x {X.shape[1]}", "data": digest}
+        identity |= parameters | {"processes": str(ranks.share()[1]), "seed": str(seed)}
+        folder = None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
+        return Keeper(folder, identity, float(self.checkpoint_every)).with_saved("seed" if self.random_state is None else None)
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)
@@ -188,6 +215,7 @@ class ConcreteSelector(FeatureSelector):
             selector_lr=self.selector_lr,
             decoder_lr=self.decoder_lr,
             narrowing=Narrowing() if self.narrowing else None,
+            most_steps=LONGEST_PASS if self.max_epochs is None else None,
         )
 
     def _restarts(self, problem: Problem) -> int:
