@@ -1,8 +1,8 @@
 """A sparse atlas on disk with a known answer: ``python -m benchmarks.atlas atlas.h5ad --rows 1000000``.
 
 Every cell has one of 25 types. Every type has a group of ten marker columns, which are on in most of its cells and
-nearly nowhere else; the other columns are on at random, in every cell alike. 1 % of the values are not zero. The group of
-every column is kept in ``var/group``, -1 for nuisance columns.
+nearly nowhere else; the other columns are on at random, in every cell alike. 1 % of the values are not zero. The group
+of every column is kept in ``var/group``, -1 for nuisance columns.
 """
 
 import argparse

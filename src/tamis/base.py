@@ -205,8 +205,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def _check_source(self, source: TableSource) -> TableSource:
         if self._from_disk is None:
             raise TypeError(
-                f"{type(self).__name__} needs the whole table in memory, and {source.place} is read in pieces. Pass some "
-                "of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, LaplacianScore or "
+                f"{type(self).__name__} needs the whole table in memory, and {source.place} is read in pieces. Pass "
+                "some of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, LaplacianScore or "
                 "VarianceScore."
             )
         self._check_rows(source.shape[0])
@@ -240,8 +240,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if columns.size:
             raise ValueError(
                 f"X holds NaN or inf: {statistics.non_finite.sum()} value(s) in {columns.size} column(s): "
-                f"{self._named(columns)}, the first of them in row {statistics.bad_row}. Fill the gaps (for example with sklearn.impute.SimpleImputer) "
-                "or drop these columns."
+                f"{self._named(columns)}, the first of them in row {statistics.bad_row}. Fill the gaps (for example "
+                "with sklearn.impute.SimpleImputer) or drop these columns."
             )
 
     def _plan(self, statistics: ColumnStatistics) -> Task:

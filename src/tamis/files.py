@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-
 MARK = ".tamis-"
 """How the names of unfinished files begin."""
 

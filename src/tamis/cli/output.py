@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import UsageError
+from tamis.files import remove_leftovers
 
 if TYPE_CHECKING:
     from tamis.readers import Table
@@ -36,6 +37,7 @@ def output_folder(path: Path) -> Iterator[Path]:
             raise UsageError(f"{path}: is a file; -o takes a folder.")
         if not os.access(path, os.W_OK):
             raise UsageError(f"{path}: is not writable; choose another folder with -o.")
+        remove_leftovers(path)
         yield path
     except OSError as error:
         _remove_empty(made)

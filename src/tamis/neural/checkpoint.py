@@ -113,8 +113,8 @@ class Keeper:
         if not self.warned:
             reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
             warn(
-                f"{self.path} could not be written ({reason}); training goes on, and if it is killed it resumes from the "
-                "last checkpoint that was. Make room there.",
+                f"{self.path} could not be written ({reason}); training goes on, and if it is killed it resumes from "
+                "the last checkpoint that was. Make room there.",
                 CheckpointWarning,
                 stacklevel=2,
             )
@@ -163,5 +163,3 @@ def restore_model(network: SelectorNetwork, optimiser: Adam, state: dict[str, An
 def state_of(generator: torch.Generator | None) -> Tensor | None:
     """Give the state of a generator."""
     return None if generator is None else generator.get_state()
-
-

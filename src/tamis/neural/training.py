@@ -88,9 +88,7 @@ def steps_per_epoch(n_rows: int, batch_size: int) -> int:
     return -(-n_rows // batch_size)
 
 
-def batches(
-    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0
-) -> Iterator[Tensor]:
+def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0) -> Iterator[Tensor]:
     """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on.
 
     A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself.
@@ -236,9 +234,7 @@ def _feed(
     yield from feed
 
 
-def _resumed(
-    stepper: _Stepper, generator: torch.Generator | None, keeper: Keeper
-) -> tuple[_Log, Tensor | None]:
+def _resumed(stepper: _Stepper, generator: torch.Generator | None, keeper: Keeper) -> tuple[_Log, Tensor | None]:
     """Bring a fresh stepper to the saved state, if there is one; give its log, and the generator's last state."""
     state, keeper.training = keeper.training, None
     if state is None or generator is None:
@@ -252,9 +248,7 @@ def _resumed(
     return log, state["now"] if state["in_pass"] else None
 
 
-def _save(
-    stepper: _Stepper, course: _Course, log: _Log, generator: torch.Generator | None, keeper: Keeper
-) -> None:
+def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Generator | None, keeper: Keeper) -> None:
     if keeper.folder is None:
         return
     keeper.training = {

@@ -43,7 +43,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         _summarise(source, progress)
     except SourceError as error:
         raise ReadError(str(error).removeprefix(f"{path}: ")) from error
-    return Table(source, source.names, table.sample_names, table.y, table.index_name, table.label_name)
+    return Table(source, source.column_names(), table.sample_names, table.y, table.index_name, table.label_name)
 
 
 def _open(path: Path, request: Request) -> Table:
@@ -51,22 +51,19 @@ def _open(path: Path, request: Request) -> Table:
         return _annotated(path, request)
     if path.suffix.lower() == ".npy":
         source = open_source(path)
-        source.names = np.array([f"feature_{i}" for i in range(source.shape[1])], dtype=object)
-        return _without_dropped(Table(source, source.names), request)
+        return _without_dropped(Table(source, source.column_names()), request)
     source, sides = _parquet(path, request)
     y = None if request.labels is None else label_array(sides[request.labels])
     index = None if request.index is None else np.array([str(name) for name in sides[request.index]], dtype=object)
-    return Table(source, source.names, index, y, request.index or "sample", request.labels or "label")
+    return Table(source, source.column_names(), index, y, request.index or "sample", request.labels or "label")
 
 
 def _annotated(path: Path, request: Request) -> Table:
     from tamis.sources.annotated import column_of, index_of, opened
 
     source, root = open_source(path, request.key), opened(path)
-    if source.names is None:
-        source.names = np.array([f"feature_{i}" for i in range(source.shape[1])], dtype=object)
     if "obs" not in root:
-        return _without_dropped(Table(source, source.names), request)
+        return _without_dropped(Table(source, source.column_names()), request)
     obs = root["obs"]
     for option, name in (("--index", request.index), ("--labels", request.labels)):
         if name is not None and name not in obs:
@@ -74,7 +71,7 @@ def _annotated(path: Path, request: Request) -> Table:
             raise ReadError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
     samples = index_of(obs) if request.index is None else column_of(obs, request.index)
     y = None if request.labels is None else label_array(column_of(obs, request.labels))
-    table = Table(source, source.names, samples.astype(object), y, "cell", request.labels or "label")
+    table = Table(source, source.column_names(), samples.astype(object), y, "cell", request.labels or "label")
     return _without_dropped(table, request)
 
 
@@ -84,8 +81,9 @@ def _without_dropped(table: Table, request: Request) -> Table:
     keep = np.array([i for i in range(len(names)) if i not in out], dtype=np.intp)
     if not keep.size:
         raise ReadError("no column is left to select from.")
+    table.X.names = table.feature_names
     source = Derived(table.X, keep) if out else table.X
-    return Table(source, source.names, table.sample_names, table.y, table.index_name, table.label_name)
+    return Table(source, source.column_names(), table.sample_names, table.y, table.index_name, table.label_name)
 
 
 def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any]]:
@@ -107,7 +105,7 @@ def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any]]
 
 
 def _transformed(source: TableSource, request: Request) -> TableSource:
-    names = source.names.tolist() if source.names is not None else []
+    names = source.column_names().tolist()
     if request.only and names != list(request.only):
         places = {name: position for position, name in enumerate(names)}
         source = Derived(source, np.array([places[name] for name in required(request.only, names)], dtype=np.intp))
@@ -119,13 +117,12 @@ def _transformed(source: TableSource, request: Request) -> TableSource:
 
 def _summarise(source: TableSource, progress: Progress) -> None:
     """Make the one pass that tells means, spreads and gaps; the table remembers it."""
-    source.heard = lambda row: progress(row, source.shape[0])
-    found = source.column_statistics()
+    found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     columns = np.flatnonzero(found.non_finite)
     if columns.size:
         where = "the column" if columns.size == 1 else "the columns"
-        names = source.names if source.names is not None else np.arange(source.shape[1])
         raise ReadError(
-            f"{found.non_finite.sum()} cell(s) are missing or not finite, in {where} {listed(names[columns])}, the first "
-            f"in row {found.bad_row}; fill the gaps, or leave columns out with --drop."
+            f"{found.non_finite.sum()} cell(s) are missing or not finite, in {where} "
+            f"{listed(source.column_names()[columns])}, the first in row {found.bad_row}; fill the gaps, or leave "
+            "columns out with --drop."
         )

@@ -167,7 +167,9 @@ class ConcreteSelector(FeatureSelector):
         identity = {"selector": type(self).__name__, "shape": f"{X.shape[0]} x {X.shape[1]}", "data": digest}
         identity |= parameters | {"processes": str(ranks.share()[1]), "seed": str(seed)}
         folder = None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
-        return Keeper(folder, identity, float(self.checkpoint_every)).with_saved("seed" if self.random_state is None else None)
+        return Keeper(folder, identity, float(self.checkpoint_every)).with_saved(
+            "seed" if self.random_state is None else None
+        )
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)

@@ -159,8 +159,8 @@ class LSCAE(ConcreteGraphSelector):
     restart_objectives_ : ndarray of shape (n_init,)
         J of every restart's hard selection.
     history_ : structured array
-        One row an epoch (a part of 300 batches, if it is longer): epoch, temperature, objective (J), the terms, peak probability; ``pandas.DataFrame(history_)``
-        makes a table of it.
+        One row an epoch, or a part of 300 batches of a long one: epoch, temperature, objective (J), the terms, peak
+        probability; ``pandas.DataFrame(history_)`` makes a table of it.
     convergence_ : str
         Whether units settled, in words.
     center_, spread_ : ndarray

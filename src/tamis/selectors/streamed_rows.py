@@ -27,7 +27,7 @@ class Window(NamedTuple):
 class StreamedRows:
     """Batches ``(x − center) / spread`` of some columns of a source, as float32 tensors on a device.
 
-    The table is read anew in every epoch: its blocks in random order, the rows of some blocks at a time in random order.
+    The table is read anew in every epoch: its blocks in random order, the rows of some blocks at a time shuffled.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def _fetch(items: Iterator[Any], queue: "Queue[tuple[str, Any]]", stop: Event) -
             if not _offer(queue, ("item", item), stop):
                 return
         _offer(queue, ("end", None), stop)
-    except BaseException as error:  # noqa: BLE001 (it is raised again in the consumer's thread)
+    except BaseException as error:
         _offer(queue, ("error", error), stop)
     finally:
         close = getattr(items, "close", None)

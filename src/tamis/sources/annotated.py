@@ -54,7 +54,7 @@ def annotated_matrix(root: Any, place: str, key: str | None, files: list[Any]) -
     wanted = (key or "X").removeprefix("layers/")
     path = {"X": "X", "raw": "raw/X"}.get(wanted, f"layers/{wanted}")
     if path not in root:
-        layers = ["X", *(root["layers"] if "layers" in root else ())]
+        layers = ["X", *root.get("layers", ())]
         raise SourceError(f"{place}: holds no matrix {wanted!r}; there are {', '.join(layers)}.")
     frame = "raw/var" if wanted == "raw" else "var"
     names = index_of(root[frame]) if frame in root else None
@@ -83,4 +83,3 @@ def text(item: Any) -> np.ndarray:
     if values.dtype.kind in "OSTU":
         return np.array([v.decode() if isinstance(v, bytes) else str(v) for v in values], dtype=object)
     return values
-

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.sources.source import SourceError, TableSource
 
@@ -25,7 +26,7 @@ class SlicedArray(TableSource):
         self,
         array: Any,
         place: str,
-        names: Sequence[str] | None = None,
+        names: Sequence[str] | NDArray | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
     ):
         check_matrix(array, place)

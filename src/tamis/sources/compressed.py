@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tamis.sources.arrays import SlicedArray
@@ -28,7 +29,7 @@ class CompressedRows(TableSource):
         self,
         group: Any,
         place: str,
-        names: Sequence[str] | None = None,
+        names: Sequence[str] | NDArray | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
     ):
         self._data, self._indices = group["data"], group["indices"]
@@ -65,7 +66,7 @@ def shape_of(group: Any, place: str) -> tuple[int, int]:
 
 
 def stored_matrix(
-    item: Any, place: str, names: Sequence[str] | None = None, files: Sequence[str | os.PathLike[str]] = ()
+    item: Any, place: str, names: Sequence[str] | NDArray | None = None, files: Sequence[str | os.PathLike[str]] = ()
 ) -> TableSource:
     """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
     if hasattr(item, "dtype"):

@@ -50,7 +50,9 @@ class Derived(TableSource):
             block = csr_array(diags_array(factors) @ block) if issparse(block) else block * factors[:, None]
         if self._log1p:
             if (block.data if issparse(block) else block).min(initial=0) <= -1:
-                raise SourceError(f"{self.place}: rows {start} to {stop - 1} hold numbers of -1 or less; leave --log1p out.")
+                raise SourceError(
+                    f"{self.place}: rows {start} to {stop - 1} hold numbers of -1 or less; leave --log1p out."
+                )
             block = block.astype(np.float64).log1p() if issparse(block) else np.log1p(block, dtype=np.float64)
         return block
 

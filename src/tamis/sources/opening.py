@@ -29,7 +29,12 @@ def open_source(path: str | os.PathLike[str], key: str | None = None) -> TableSo
     SourceError
         With one sentence on what is wrong.
     """
-    path = Path(path)
+    source = _opened(Path(path), key)
+    source.opened_by = (open_source, (os.fspath(path), key))
+    return source
+
+
+def _opened(path: Path, key: str | None) -> TableSource:
     if not path.exists():
         raise SourceError(f"{path}: there is no such file.")
     ending = path.suffix.lower()

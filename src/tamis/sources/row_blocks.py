@@ -30,7 +30,7 @@ class RowBlocks(TableSource):
     def __init__(self, blocks: Iterable[Any], names: Sequence[str] | None = None, place: str = "X"):
         if iter(blocks) is blocks:
             raise SourceError(
-                f"{place}: is an iterator, which is spent after one pass; pass an object that can be gone through again."
+                f"{place}: is an iterator, spent after one pass; pass an object that can be gone through again."
             )
         self._blocks = blocks
         sizes, summary, held = [], None, 0

@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,18 +39,13 @@ class TableSource(ABC):
         Stored bytes of a row, which decide how many are read at a time.
     files : sequence of path
         The files behind the table; that they are whole is checked before every read.
-
-    Attributes
-    ----------
-    heard : callable
-        Told, during the pass for the statistics, how many rows it has seen.
     """
 
     def __init__(
         self,
         place: str,
         shape: tuple[int, int],
-        names: Sequence[str] | None = None,
+        names: Sequence[str] | NDArray | None = None,
         row_bytes: float = 8.0,
         files: Sequence[str | os.PathLike[str]] = (),
     ):
@@ -58,7 +54,7 @@ class TableSource(ABC):
         self.row_bytes = max(1.0, float(row_bytes))
         self._sizes = {os.fspath(path): os.stat(path).st_size for path in files}
         self._statistics: ColumnStatistics | None = None
-        self.heard: Callable[[int], object] = lambda _: None
+        self.opened_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> Any:
@@ -116,16 +112,19 @@ class TableSource(ABC):
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield all blocks with their first rows, in order, the next one being read in the background."""
-        pairs = [(int(a), int(b)) for run in self.runs() for a, b in zip(run[:-1], run[1:], strict=True)]
+        pairs = [(int(a), int(b)) for run in self.runs() for a, b in pairwise(run)]
         yield from read_ahead((start, self.read(start, stop)) for start, stop in pairs)
 
-    def column_statistics(self) -> ColumnStatistics:
-        """Give mean, spread, constant and non-finite columns from one pass, which is made once."""
+    def column_statistics(self, heard: Callable[[int], object] = lambda _: None) -> ColumnStatistics:
+        """Give mean, spread, constant and non-finite columns from one pass, which is made once.
+
+        ``heard`` is told how many rows were seen.
+        """
         if self._statistics is None:
             summary = ColumnSummary(self.shape[1])
             for start, block in self.blocks():
                 summary.add(block, start)
-                self.heard(start + block.shape[0])
+                heard(start + block.shape[0])
             self._statistics = summary.statistics()
         return self._statistics
 
@@ -134,11 +133,21 @@ class TableSource(ABC):
         rows = np.asarray(rows)
         parts = []
         for run in self.runs():
-            for start, stop in zip(run[:-1], run[1:], strict=True):
+            for start, stop in pairwise(run):
                 first, last = np.searchsorted(rows, [start, stop])
                 if first < last:
                     parts.append(self.read(int(start), int(stop))[rows[first:last] - start])
         return stacked(parts)
+
+    def column_names(self) -> NDArray:
+        """Give the names of the columns; nameless ones are numbered as the readers of files do."""
+        return (
+            np.array([f"feature_{i}" for i in range(self.shape[1])], dtype=object) if self.names is None else self.names
+        )
+
+    def __reduce__(self) -> Any:
+        # Open files do not travel to other processes; the way to open them does.
+        return super().__reduce__() if self.opened_by is None else self.opened_by
 
     def __len__(self) -> int:
         return self.shape[0]
