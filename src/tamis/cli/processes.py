@@ -27,7 +27,11 @@ def together() -> Iterator[None]:
     enough = torch.cuda.is_available() and torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     if enough:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    distributed.init_process_group("nccl" if enough else "gloo")
+    store, rank, size = next(distributed.rendezvous("env://"))
+    if os.environ.get("GROUP_WORLD_SIZE", "1") == "1":
+        # On one machine torchrun keeps its store when it restarts workers; they must not find the old ones' addresses.
+        store = distributed.PrefixStore(f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    distributed.init_process_group("nccl" if enough else "gloo", store=store, rank=rank, world_size=size)
     try:
         yield
     finally:
