@@ -1,7 +1,7 @@
 """The one training loop, with a callback per epoch, and the judgement of a hard selection."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
@@ -175,18 +175,29 @@ class _Course:
 
 @dataclass
 class _Log:
-    """What was reported so far, the batches since, and the generator as it was when the pass over the rows began."""
+    """What was reported so far, sums over the batches since, and the generator's state when the last pass began.
 
-    history: list[Epoch]
-    records: list[dict[str, Tensor]]
+    Sums, since a value kept for every batch would pin the memory that large tensors came from in between.
+    """
+
+    history: list[Epoch] = field(default_factory=list)
+    sums: dict[str, Tensor] = field(default_factory=dict)
+    count: int = 0
     pass_start: Tensor | None = None
 
+    @torch.no_grad()
     def add(self, parts: Parts) -> None:
-        self.records.append({"": parts.objective.detach(), **{k: v.detach() for k, v in parts.terms.items()}})
+        for name, value in [("", parts.objective), *parts.terms.items()]:
+            if name in self.sums:
+                self.sums[name] += value
+            else:
+                self.sums[name] = value.detach().clone()
+        self.count += 1
 
     def report(self, total: int, temperature: float, network: SelectorNetwork) -> Epoch:
-        self.history.append(_epoch(len(self.history) + 1, total, temperature, self.records, network))
-        self.records = []
+        means = {name: (value / self.count).cpu() for name, value in self.sums.items()}
+        self.history.append(_epoch(len(self.history) + 1, total, temperature, means, network))
+        self.sums, self.count = {}, 0
         return self.history[-1]
 
 
@@ -238,12 +249,11 @@ def _resumed(stepper: _Stepper, generator: torch.Generator | None, keeper: Keepe
     """Bring a fresh stepper to the saved state, if there is one; give its log, and the generator's last state."""
     state, keeper.training = keeper.training, None
     if state is None or generator is None:
-        return _Log([], []), None
+        return _Log(), None
     restore_model(stepper.network, stepper.optimiser, state)
     stepper.done = state["done"]
-    device = generator.device
-    records = [{name: value.to(device) for name, value in record.items()} for record in state["records"]]
-    log = _Log([Epoch(**epoch) for epoch in state["history"]], records, state["pass_start"])
+    sums = {name: value.to(generator.device) for name, value in state["sums"].items()}
+    log = _Log([Epoch(**epoch) for epoch in state["history"]], sums, state["count"], state["pass_start"])
     generator.set_state(state["pass_start"] if state["in_pass"] else state["now"])
     return log, state["now"] if state["in_pass"] else None
 
@@ -255,7 +265,8 @@ def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Genera
         **model_state(stepper.network, stepper.optimiser),
         "done": stepper.done,
         "in_pass": stepper.done % course.per_pass != 0,
-        "records": [{name: value.cpu() for name, value in record.items()} for record in log.records],
+        "sums": {name: value.cpu() for name, value in log.sums.items()},
+        "count": log.count,
         "history": [vars(epoch) for epoch in log.history],
     }
     now = state_of(generator)
@@ -265,9 +276,8 @@ def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Genera
 
 @torch.no_grad()
 def _epoch(
-    number: int, total: int, temperature: float, records: list[dict[str, Tensor]], network: SelectorNetwork
+    number: int, total: int, temperature: float, means: dict[str, Tensor], network: SelectorNetwork
 ) -> Epoch:
-    means = {name: torch.stack([record[name] for record in records]).mean(dim=0).cpu() for name in records[0]}
     peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
     return Epoch(number, total, temperature, means.pop(""), means, peak)
 
