@@ -264,8 +264,8 @@ def apply(
         bar.stage("Starting")
         loaded = tamis.load(selector)
         names = np.array(loaded_names(loaded), dtype=object)[loaded.get_support()]
-        ending = format_of(file)
-        path = output or Path(f"{file.name[: -len(ending)]}-selected{ending}")
+        stem, ending = printing.name_parts(file)
+        path = output or Path(f"{stem}-selected{ending}")
         format_of(path)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
         write_table(path, table, source=file, transpose=reading.transpose)

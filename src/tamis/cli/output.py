@@ -62,13 +62,22 @@ def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
+def name_parts(source: Path) -> tuple[str, str]:
+    """Give the name of a table without its ending, and the ending of what is written of it."""
+    from tamis.readers import format_of
+
+    if source.is_dir():
+        return source.name.split(".")[0], FOLDERS.get(source.suffix.lower(), ".parquet")
+    ending = format_of(source)
+    return source.name[: -len(ending)], ending
+
+
 def write_selection(
     folder: Path, source: Path, selector: Any, table: "Table", analysis: "Analysis", verdict: "Verdict",
     *, transpose: bool, image_shape: tuple[int, int] | None,
 ) -> dict[str, str]:  # fmt: skip
     """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first."""
     from tamis.files import write_text
-    from tamis.readers import format_of
     from tamis.report import write_report
     from tamis.report.table import rows
     from tamis.writers import take, write_table
@@ -77,8 +86,7 @@ def write_selection(
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
     cells = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.explained, r.reason] for r in listed]
     k, reduced = len(selector.selected_), take(table, selector.get_support(indices=True))
-    ending = FOLDERS.get(source.suffix.lower(), ".parquet") if source.is_dir() else format_of(source)
-    stem = source.name.split(".")[0] if source.is_dir() else source.name[: -len(ending)]
+    stem, ending = name_parts(source)
     page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
     paths = [
         ("selector", selector.save(folder / "selector.tamis")),

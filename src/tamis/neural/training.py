@@ -275,9 +275,7 @@ def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Genera
 
 
 @torch.no_grad()
-def _epoch(
-    number: int, total: int, temperature: float, means: dict[str, Tensor], network: SelectorNetwork
-) -> Epoch:
+def _epoch(number: int, total: int, temperature: float, means: dict[str, Tensor], network: SelectorNetwork) -> Epoch:
     peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
     return Epoch(number, total, temperature, means.pop(""), means, peak)
 

@@ -11,6 +11,9 @@ from tamis.sources import READ_IN_PIECES, SourceError, TableSource, open_source
 from tamis.sources.derived import Derived, equal_total_factors
 from tamis.sources.memory import too_large
 
+SMALL = 2**26
+"""Files of at most so many bytes are read whole without a look at the memory."""
+
 
 def wanted(path: Path, request: Request) -> bool:
     """Tell whether a file is to be read in pieces: asked for, the only way, or larger than memory likes."""
@@ -22,7 +25,7 @@ def wanted(path: Path, request: Request) -> bool:
         return True
     # A compressed file is larger in memory than on disk: what is inside must tell.
     try:
-        return path.stat().st_size > 2**26 and too_large(_opened(path, request))
+        return path.stat().st_size > SMALL and too_large(_opened(path, request))
     except (SourceError, ReadError, ImportError):
         return False  # Reading it whole says what is wrong with it.
 
