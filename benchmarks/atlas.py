@@ -1,6 +1,6 @@
 """A sparse atlas on disk with a known answer: ``python -m benchmarks.atlas atlas.h5ad --rows 1000000``.
 
-Every cell has one of 25 types. Every type has a group of ten marker columns, which are on in most of its cells and
+Every cell has one of 20 types. Every type has a group of ten marker columns, which are on in most of its cells and
 nearly nowhere else; the other columns are on at random, in every cell alike. 1 % of the values are not zero. The group
 of every column is kept in ``var/group``, -1 for nuisance columns.
 """
@@ -12,8 +12,8 @@ import h5py
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-N_TYPES, MARKERS, DENSITY = 25, 10, 0.01
-ON, ELSEWHERE = 0.7, 0.002
+N_TYPES, MARKERS, DENSITY = 20, 10, 0.01
+ON, ELSEWHERE = 0.8, 0.002
 BLOCK = 25_000
 
 

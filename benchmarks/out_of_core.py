@@ -27,19 +27,19 @@ def atlas_of(folder, rows):
 
 
 def epoch_seconds(path):
-    """Time one pass over the rows, of one restart."""
+    """Give the CPU time of one pass over the rows, of one restart; the machine may have other work to do."""
     from tamis import LSCAE
     from tamis.sources import open_source
 
     source, told = open_source(path), []
     source.column_statistics()
-    begun = time.perf_counter()
+    begun = time.process_time()
     LSCAE(
         K,
         n_init=1,
         max_epochs=1,
         random_state=0,
-        callbacks=lambda _: told.append(time.perf_counter() - begun),
+        callbacks=lambda _: told.append(time.process_time() - begun),
     ).fit(source)
     return told[-1]
 
@@ -81,7 +81,7 @@ def measure(folder, sizes):
 def table(found):
     """Give the lines of the table, times as multiples of the smallest atlas."""
     first = found["epochs"][0]
-    lines = ["| rows | time per epoch | time per row |", "|---|---|---|"]
+    lines = ["| rows | CPU time per epoch | per row |", "|---|---|---|"]
     for entry in found["epochs"]:
         ratio, rows = entry["seconds"] / first["seconds"], entry["rows"] / first["rows"]
         lines.append(f"| {entry['rows']:,} | {ratio:.2f} × | {ratio / rows:.2f} × |")
@@ -99,7 +99,7 @@ def draw(found, path):
     figure, axes = pyplot.subplots(figsize=(5, 3.2), layout="constrained")
     axes.plot(rows, [row / rows[0] for row in rows], color="0.7", label="in proportion to the rows")
     axes.plot(rows, times, "o", color="#0b5394", label="measured")
-    axes.set(xlabel="rows, in millions", ylabel=f"time per epoch\n({found['epochs'][0]['rows']:,} rows = 1)")
+    axes.set(xlabel="rows, in millions", ylabel=f"CPU time per epoch\n({found['epochs'][0]['rows']:,} rows = 1)")
     axes.set(xlim=(0, None), ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
