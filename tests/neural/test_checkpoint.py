@@ -1,11 +1,15 @@
 import errno
 import os
+import subprocess
+import sys
+import time
 import warnings
 
 import numpy as np
 import pytest
 import torch
 
+import tamis
 from tamis import CAE, LSCAE
 from tamis.files import remove_leftovers
 from tamis.neural import restarts
@@ -141,3 +145,31 @@ def test_without_a_folder_nothing_is_written(blobs, parameters, tmp_path, monkey
         warnings.simplefilter("error")
         LSCAE(2, **parameters).fit(blobs.X)
     assert os.listdir(tmp_path) == []
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from tamis import LSCAE
+X = np.load(sys.argv[1])
+kept = {"checkpoint_dir": sys.argv[2], "checkpoint_every": 0.01}
+LSCAE(2, max_epochs=150, n_init=2, batch_size=30, random_state=0, **kept).fit(X).save(sys.argv[3])
+"""
+
+
+def test_a_process_killed_at_any_moment_leaves_what_the_next_one_needs(blobs, tmp_path):
+    np.save(tmp_path / "table.npy", blobs.X)
+    state = tmp_path / "state"
+    command = [sys.executable, "-c", PROGRAM, tmp_path / "table.npy", state, tmp_path / "fitted.tamis"]
+    for _ in range(2):
+        process = subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        before = (state / NAME).stat().st_mtime_ns if (state / NAME).exists() else None
+        while process.poll() is None and (not (state / NAME).exists() or (state / NAME).stat().st_mtime_ns == before):
+            time.sleep(0.002)
+        process.kill()
+        process.wait()
+    subprocess.run(command, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    found = tamis.load(tmp_path / "fitted.tamis")
+    whole = LSCAE(2, max_epochs=150, n_init=2, batch_size=30, random_state=0).fit(blobs.X)
+    assert_equal(found, whole)
+    assert os.listdir(state) == [NAME]
