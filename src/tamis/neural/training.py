@@ -91,19 +91,25 @@ def steps_per_epoch(n_rows: int, batch_size: int) -> int:
 def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0) -> Iterator[Tensor]:
     """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on.
 
-    A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself.
+    A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself. Processes that
+    share a fit have a part of every batch each.
     """
-    n_batches = steps_per_epoch(rows.n_rows, batch_size)
-    if n_batches == 1:
+    n_batches, (part, n_parts) = steps_per_epoch(rows.n_rows, batch_size), getattr(rows, "share", (0, 1))
+    if n_batches == 1 and n_parts == 1:
         yield from [rows.take(None)][skip:]
         return
     if hasattr(rows, "stream"):
         yield from rows.stream(n_batches, generator, skip)
         return
-    device = None if generator is None else generator.device
     n_rows = getattr(rows, "own_rows", rows.n_rows)
-    for chosen in torch.randperm(n_rows, generator=generator, device=device).tensor_split(n_batches)[skip:]:
-        yield rows.take(chosen)
+    for chosen in _order(n_rows, generator).tensor_split(n_batches)[skip:]:
+        yield rows.take(chosen[part::n_parts])
+
+
+def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
+    if generator is None:
+        return torch.arange(n_rows)
+    return torch.randperm(n_rows, generator=generator, device=generator.device)
 
 
 def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:

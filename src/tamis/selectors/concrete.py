@@ -139,7 +139,7 @@ class ConcreteSelector(FeatureSelector):
         with torch_threads(self.n_jobs):
             rows = self._rows(X)
             problem = self._problem(rows, task)
-            generator = torch.Generator(rows.device).manual_seed(ranks.own_seed(int(keeper.identity["seed"])))
+            generator = torch.Generator(rows.device).manual_seed(int(keeper.identity["seed"]))
             fit, objectives = train_restarts(
                 problem,
                 self._objective(problem, generator),

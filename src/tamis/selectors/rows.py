@@ -27,7 +27,7 @@ class StandardisedRows:
     device : torch.device
         Where the batches go.
     share : (int, int)
-        Which part of how many the rows are of: every so manyth row, from the part's number on.
+        Which part of every batch is taken, of how many.
     """
 
     def __init__(
@@ -41,8 +41,7 @@ class StandardisedRows:
     ):
         # All parts make equally many steps, so each goes by the same number of rows.
         self.n_rows = -(-X.shape[0] // share[1])
-        X = X if share[1] == 1 else X[share[0] :: share[1]]
-        self.own_rows = X.shape[0]
+        self.own_rows, self.share = X.shape[0], share
         self.device = device
         self.center, self.spread = center, spread
         self._whole: torch.Tensor | None = None
