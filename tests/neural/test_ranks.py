@@ -48,7 +48,6 @@ def test_a_single_process_agrees_with_itself():
     value = torch.tensor([2.0])
     assert ranks.share() == (0, 1)
     assert ranks.is_first()
-    assert ranks.total(value) is value
     assert ranks.mean(value) is value
     assert ranks.shared("x") == "x"
     assert ranks.gathered("x") == ["x"]

@@ -1,8 +1,8 @@
 """One fit over many processes: what they agree on. In a single process every function gives back what it was given.
 
 The processes are those of ``torch.distributed``'s default group, which whoever starts the fit has initialised. Each
-has its own rows; noise is drawn from the same seed by all, since one readout serves the rows of all. Parameters are equal
-on all at any time, since they begin equal and move by the mean of the gradients.
+has its own rows; order and noise are drawn from the same seed by all. Parameters are equal on all at any time, since
+they begin equal and move by the mean of the gradients.
 """
 
 import sys
@@ -42,29 +42,6 @@ def mean(values: Tensor) -> Tensor:
     total = values.detach().clone()
     group.all_reduce(total)
     return total / group.get_world_size()
-
-
-class _Total(torch.autograd.Function):
-    """Sum over all processes; the gradient of every process's loss with respect to it is summed likewise."""
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor) -> Tensor:  # noqa: ARG004 (autograd's signature)
-        return _summed(values)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ARG004
-        return _summed(gradients[0])
-
-
-def _summed(values: Tensor) -> Tensor:
-    total = values.detach().contiguous().clone()
-    _group().all_reduce(total)
-    return total
-
-
-def total(values: Tensor) -> Tensor:
-    """Give the sum over all processes, through which gradients flow back to all of them."""
-    return values if _group() is None else _Total.apply(values)
 
 
 def shared(value: T) -> T:

@@ -34,24 +34,9 @@ def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
 
     With the hat matrix A, the prediction of row i without row i is ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
     """
-    if ranks.share()[1] > 1:
-        return _leave_one_out_together(with_ones(hidden), goal)
     hat = hat_matrix(with_ones(hidden))
     own = hat.diagonal(dim1=-2, dim2=-1).clamp_max(1 - 1e-4).unsqueeze(-1)
     return (hat @ goal - own * goal) / (1 - own)
-
-
-def _leave_one_out_together(design: Tensor, goal: Tensor) -> Tensor:
-    """Predict the own rows by a readout fitted on all other rows of all processes.
-
-    ``HᵀH`` and ``HᵀY`` are summed over the processes; then ``ŷ = H (HᵀH + λI)⁻¹ HᵀY`` and ``a_ii`` of the own rows.
-    """
-    moment, products = ranks.total(design.mT @ design), ranks.total(design.mT @ goal)
-    sides = torch.cat([products, design.mT], dim=-1)
-    solved = torch.linalg.solve(penalised(moment, design.shape[-1]), sides)
-    weights, inverse = solved.split([goal.shape[-1], design.shape[-2]], dim=-1)
-    own = (design * inverse.mT).sum(dim=-1, keepdim=True).clamp_max(1 - 1e-4)
-    return (design @ weights - own * goal) / (1 - own)
 
 
 class Readout:
