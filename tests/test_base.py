@@ -97,7 +97,7 @@ BAD_INPUT = {
     "nan": (
         GOOD.assign(b=[1, np.nan, np.inf]),
         {},
-        r"NaN or inf: 2 value\(s\) in 1 column\(s\): column 'b'\. Fill the gaps",
+        r"NaN or inf: 2 value\(s\) in 1 column\(s\): column 'b', the first of them in row 1\. Fill the gaps",
     ),
     "text": (
         GOOD.assign(b=["x", "y", "z"]),

@@ -11,7 +11,10 @@ from typing import Any
 from tamis._version import __version__
 from tamis.selectors import SELECTORS, class_names
 
-__all__ = ["SELECTORS", "__version__", "load", "select_genes", *class_names()]
+__all__ = ["SELECTORS", "__version__", "fit_many", "load", "open_source", "select_genes", *class_names()]
+
+ELSEWHERE = {"fit_many": "tamis.many", "open_source": "tamis.sources", "select_genes": "tamis.single_cell"}
+"""Functions that are imported when they are asked for."""
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -43,8 +46,8 @@ class _Classes(dict[str, Any]):
 
 
 def __getattr__(name: str) -> Any:
-    if name == "select_genes":
-        return import_module("tamis.single_cell").select_genes
+    if name in ELSEWHERE:
+        return getattr(import_module(ELSEWHERE[name]), name)
     selector_name = class_names().get(name)
     if selector_name is None:
         raise AttributeError(f"module 'tamis' has no attribute {name!r}")

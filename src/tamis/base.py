@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, summarise_columns
+from tamis.sources import TableSource, as_source
 
 MIN_ROWS = 3
 
@@ -88,6 +89,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Names of the columns, if X had string names.
     """
 
+    _from_disk: ClassVar[str | None] = None
+    """How a table that stays on disk is used: "batches", "statistics" or a "sample" of its rows; None if it cannot."""
+
     _parameter_constraints: ClassVar[dict] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "must_keep": ["array-like", None],
@@ -115,8 +119,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers only, at least three rows. It is not changed.
+        X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
+            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.sources``) are
+            read in pieces by the selectors that can.
         y : None
             Ignored; selection is unsupervised.
 
@@ -124,9 +129,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         -------
         self
         """
-        X = self._check_table(X)
+        source = as_source(X)
+        X = self._check_table(X) if source is None else self._check_source(source)
         statistics = summarise_columns(X)
-        self._check_finite(statistics.non_finite)
+        self._check_finite(statistics)
         task = self._plan(statistics)
         self._rank(self._select(X, task), task)
         return self
@@ -149,7 +155,15 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def transform(self, X: Any) -> Any:
         """Give the selected columns of X, in the order they have there."""
         check_is_fitted(self)
-        return super().transform(X)
+        source = as_source(X)
+        if source is None:
+            return super().transform(X)
+        if source.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
+            )
+        return source[:, np.flatnonzero(self.support_)]
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the fitted selector to a file, which :func:`tamis.load` reads; no code is stored in it.
@@ -189,12 +203,33 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 f"{_listed(text)} of X cannot be read as numbers ({error}). "
                 "Drop these columns or encode them as numbers first."
             ) from error
-        if checked.shape[0] < MIN_ROWS:
+        self._check_rows(checked.shape[0])
+        return checked
+
+    def _check_source(self, source: TableSource) -> TableSource:
+        if self._from_disk is None:
+            raise TypeError(
+                f"{type(self).__name__} needs the whole table in memory, and {source.place} is read in pieces. Pass "
+                "some of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, LaplacianScore or "
+                "VarianceScore."
+            )
+        self._check_rows(source.shape[0])
+        if not source.shape[1]:
+            raise ValueError(f"{source.place}: holds no columns.")
+        self.n_features_in_ = source.shape[1]
+        if source.names is not None:
+            self._check_names(source.names)
+            self.feature_names_in_ = source.names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return source
+
+    def _check_rows(self, n_rows: int) -> None:
+        if n_rows < MIN_ROWS:
             raise ValueError(
                 f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
-                f"{checked.shape[0]} sample(s). Pass more rows, or transpose X if its samples are in columns."
+                f"{n_rows} sample(s). Pass more rows, or transpose X if its samples are in columns."
             )
-        return checked
 
     def _check_names(self, names: Iterable[Any]) -> None:
         repeated = [name for name, times in Counter(names).items() if times > 1]
@@ -204,13 +239,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 "Rename them, or pass X as an array to go by position."
             )
 
-    def _check_finite(self, non_finite: NDArray[np.intp]) -> None:
-        columns = np.flatnonzero(non_finite)
+    def _check_finite(self, statistics: ColumnStatistics) -> None:
+        columns = np.flatnonzero(statistics.non_finite)
         if columns.size:
             raise ValueError(
-                f"X holds NaN or inf: {non_finite.sum()} value(s) in {columns.size} column(s): "
-                f"{self._named(columns)}. Fill the gaps (for example with sklearn.impute.SimpleImputer) "
-                "or drop these columns."
+                f"X holds NaN or inf: {statistics.non_finite.sum()} value(s) in {columns.size} column(s): "
+                f"{self._named(columns)}, the first of them in row {statistics.bad_row}. Fill the gaps (for example "
+                "with sklearn.impute.SimpleImputer) or drop these columns."
             )
 
     def _plan(self, statistics: ColumnStatistics) -> Task:

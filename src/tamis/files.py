@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+MARK = ".tamis-"
+"""How the names of unfinished files begin."""
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -15,7 +18,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     disk before it is renamed; on an error it is removed and ``path`` is left as it was.
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=".tamis-", suffix="-" + target.name[-80:], dir=target.parent)
+    # The number of the process tells later whether the file was left behind by one that was killed.
+    handle, name = tempfile.mkstemp(prefix=f"{MARK}{os.getpid()}-", suffix="-" + target.name[-80:], dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -36,6 +40,25 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
     return Path(path)
+
+
+def remove_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Remove unfinished files in a folder that belong to processes which are no more."""
+    for path in Path(folder).glob(f"{MARK}*-*"):
+        number = path.name.removeprefix(MARK).partition("-")[0]
+        if number.isdigit() and not _is_alive(int(number)):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _umask() -> int:

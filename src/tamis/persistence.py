@@ -21,8 +21,8 @@ FORMAT = 1
 """Version of the layout; it changes when an older tamis could not read the file."""
 
 HEADER = "tamis"
-LEFT_OUT = ("callbacks",)
-"""Parameters that are code; a loaded selector has their defaults."""
+LEFT_OUT = ("callbacks", "checkpoint_dir")
+"""Parameters that are code, or a place on the machine of the fit; a loaded selector has their defaults."""
 
 
 class LoadError(ValueError):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from tamis.selectors import SELECTORS
+from tamis.sources import as_source
 
 if TYPE_CHECKING:
     import anndata
@@ -32,7 +33,7 @@ def select_genes(
     Parameters
     ----------
     adata : AnnData
-        Cells × genes, best logarithmised. A backed object is read batch by batch; sparse data stay sparse.
+        Cells × genes, best logarithmised. A backed object stays on disk; sparse data stay sparse.
     n_genes : int
         How many genes; exactly so many are chosen.
     layer : str, optional
@@ -61,7 +62,7 @@ def select_genes(
     """
     genes = [str(name) for name in adata.var_names]
     selector = _selector(method, n_genes, random_state, genes, must_keep, never, parameters)
-    selector.fit(_matrix(adata, layer))
+    selector.fit(_matrix(adata, layer, in_pieces=type(selector)._from_disk is not None))
     selector.feature_names_in_ = np.array(genes, dtype=object)
     found = _frame(selector, adata.var_names)
     if not inplace:
@@ -98,7 +99,7 @@ def _positions(wanted: Sequence[str], genes: list[str], parameter: str) -> list[
     return [places[gene] for gene in wanted]
 
 
-def _matrix(adata: Any, layer: str | None) -> Any:
+def _matrix(adata: Any, layer: str | None, in_pieces: bool = False) -> Any:
     if layer is not None and layer not in adata.layers:
         raise ValueError(
             f"layer={layer!r} is not among the layers of adata: {', '.join(adata.layers) or 'there are none'}."
@@ -108,7 +109,10 @@ def _matrix(adata: Any, layer: str | None) -> Any:
         raise ValueError("adata has no X; name a layer with layer=.")
     if issparse(X):
         return csr_array(X)
-    return np.asarray(X) if isinstance(X, np.ndarray) else _read_batches(X)
+    if isinstance(X, np.ndarray):
+        return np.asarray(X)
+    source = as_source(X) if in_pieces else None
+    return _read_batches(X) if source is None else source
 
 
 def _read_batches(X: Any) -> Any:

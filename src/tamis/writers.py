@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ from scipy.sparse import csr_array, issparse
 
 from tamis.files import replacing
 from tamis.readers import Table, format_of
+from tamis.sources import TableSource
+from tamis.sources.annotated import opened
+from tamis.sources.derived import Derived
 
 
 def take(table: Table, columns: NDArray[np.intp]) -> Table:
-    """Keep some columns of a table."""
+    """Keep some columns of a table; one that stays on disk stays there."""
     return Table(
-        table.X[:, columns],
+        Derived(table.X, columns) if isinstance(table.X, TableSource) else table.X[:, columns],
         table.feature_names[columns],
         table.sample_names,
         table.y,
@@ -45,6 +49,8 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         The path.
     """
     ending = format_of(path)
+    if table.in_pieces and ending != ".h5ad":
+        table = replace(table, X=table.X[:])
     try:
         with replacing(path) as temporary:
             if ending == ".h5ad":
@@ -173,6 +179,8 @@ def _annotated(table: Table, source: Path | None) -> Any:
     import anndata
     import pandas
 
+    if table.in_pieces:
+        return _with_stored_frames(table, source)
     if source is not None and source.suffix.lower() == ".h5ad":
         adata = anndata.read_h5ad(source)
         adata.raw = None  # It would hold all the genes that were left out.
@@ -181,6 +189,21 @@ def _annotated(table: Table, source: Path | None) -> Any:
     var = pandas.DataFrame(index=table.feature_names.astype(str))
     samples = table.sample_names if table.sample_names is not None else np.arange(table.shape[0])
     return anndata.AnnData(table.X, pandas.DataFrame(index=samples.astype(str)), var)
+
+
+def _with_stored_frames(table: Table, source: Path | None) -> Any:
+    """Give the chosen columns of a table that stays on disk, with obs and var of its store and nothing else of it."""
+    import anndata
+    import pandas
+
+    samples = np.arange(table.shape[0]) if table.sample_names is None else table.sample_names
+    obs, var = pandas.DataFrame(index=samples.astype(str)), pandas.DataFrame(index=table.feature_names.astype(str))
+    if source is not None and source.suffix.lower() in (".h5ad", ".zarr"):
+        root = opened(source)
+        obs = anndata.io.read_elem(root["obs"]) if "obs" in root else obs
+        stored = anndata.io.read_elem(root["var"]) if "var" in root else var
+        var = stored.loc[var.index] if set(var.index) <= set(stored.index) else var
+    return anndata.AnnData(table.X[:], obs, var)
 
 
 def _with_plain_text(frame: Any) -> Any:

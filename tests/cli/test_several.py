@@ -54,9 +54,9 @@ def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
 def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_path, monkeypatch):
     inner = scoring.try_one
 
-    def interrupted_at_two(name, method, k, table, sample, bar, state, *further):
+    def interrupted_at_two(bar, state, name, method, k, *further):
         state.asked = k == 2
-        return inner(name, method, k, table, sample, bar, state, *further)
+        return inner(bar, state, name, method, k, *further)
 
     monkeypatch.setattr("tamis.cli.scoring.try_one", interrupted_at_two)
     result = run("curve", table_file, "-k", "1,2,4", "-o", "out", "--json", *roles, *quick_options)
@@ -79,3 +79,10 @@ def test_compare_lays_methods_side_by_side(run, table_file, roles, tmp_path):
     assert "Smallest J: " in result.stderr
     document = json.loads(run("compare", table_file, "-k", 2, "-m", "cae", "--json", *roles, *options).stdout)
     assert len(document["entries"][0]["selected"]) == 2
+
+
+def test_several_fits_at_a_time_give_the_same_entries(run, table_file, roles, quick_options):
+    options = ["curve", table_file, "-k", "1,2,3", "--json", *roles, *quick_options]
+    one, two = (json.loads(run(*options, "--jobs", jobs).stdout)["entries"] for jobs in (1, 2))
+    assert [entry["selected"] for entry in one] == [entry["selected"] for entry in two]
+    assert [entry["scores"] for entry in one] == [entry["scores"] for entry in two]

@@ -1,6 +1,7 @@
 """The commands."""
 
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,6 +76,10 @@ def select(
     settings: Settings = None,
     output: Output = None,
     image_shape: Shape = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FOLDER", help="Keep the state of training here; a killed run goes on."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -92,16 +97,19 @@ def select(
     - `tamis select counts.csv -k 50 --transpose --scale --log1p`
     - `tamis select digits.npz -k 40 --labels y_train --image-shape 28x28 --set max_epochs=20`
     - `tamis select table.csv -k 10 --method cae --json`
+    - `torchrun --nproc-per-node 4 -m tamis select atlas.h5ad -k 100 --checkpoint atlas-state`
     """
-    from tamis.cli import fitting
+    from tamis.cli import fitting, processes
 
     begun = time.monotonic()
-    with fitting.Bar(quiet or json) as bar:
+    given = parse_settings(settings) | ({} if checkpoint is None else {"checkpoint_dir": str(checkpoint)})
+    with fitting.Bar(quiet or json or not processes.is_first()) as bar, processes.together():
         bar.stage("Starting")
         fitting.begin_import(method)
         run = _Selection(file, k, method, seed, output, image_shape, reading, bar, begun)
-        run.go(split(must_keep), split(never), n_init, parse_settings(settings))
-    run.show(json)
+        run.go(split(must_keep), split(never), n_init, given)
+    if processes.is_first():
+        run.show(json)
 
 
 class _Selection:
@@ -117,9 +125,9 @@ class _Selection:
 
     def go(self, keep: tuple[str, ...], never: tuple[str, ...], n_init: int | None, settings: dict[str, Any]) -> None:
         """Do everything but print."""
-        from tamis.cli import fitting, output
+        from tamis.cli import fitting, output, processes
 
-        with output.output_folder(self.folder):
+        with output.output_folder(self.folder) if processes.is_first() else nullcontext():
             self.table = fitting.read_with_bar(self.file, self.reading.request(), self.bar)
             shape = parse_shape(self.shape, self.table.shape[1])
             self.bar.stage("Starting")
@@ -129,7 +137,8 @@ class _Selection:
             with fitting.interruptible() as state:
                 self.selector = fitting.fit(unfitted, self.table, self.bar, state)
             self.stopped = fitting.stopped_early(self.selector, state)
-            self._look_and_write(shape)
+            if processes.is_first():
+                self._look_and_write(shape)
 
     def _look_and_write(self, shape: tuple[int, int] | None) -> None:
         from tamis.cli import output
@@ -257,8 +266,8 @@ def apply(
         bar.stage("Starting")
         loaded = tamis.load(selector)
         names = np.array(loaded_names(loaded), dtype=object)[loaded.get_support()]
-        ending = format_of(file)
-        path = output or Path(f"{file.name[: -len(ending)]}-selected{ending}")
+        stem, ending = printing.name_parts(file)
+        path = output or Path(f"{stem}-selected{ending}")
         format_of(path)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
         write_table(path, table, source=file, transpose=reading.transpose)

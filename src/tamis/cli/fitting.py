@@ -110,7 +110,10 @@ def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
     from tamis.readers import read
 
     bar.stage(f"Reading {path.name}")
-    return read(path, request, lambda done, total: bar.move(done, total, _megabytes(done)))
+    table = read(path, request, lambda done, total: bar.move(done, total, _megabytes(done)))
+    if table.in_pieces and request.in_pieces is None and not path.is_dir():
+        complain(f"note: {path.name} is large for the free memory and is read in pieces.")
+    return table
 
 
 def _megabytes(count: int) -> str:

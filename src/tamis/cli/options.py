@@ -26,6 +26,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
 ]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
 
 
@@ -72,6 +73,15 @@ class Reading:
     scale: Annotated[
         bool, typer.Option("--scale", help="Bring every sample to the median total.", rich_help_panel=READING)
     ] = False
+    in_pieces: Annotated[
+        bool | None,
+        typer.Option(
+            "--in-pieces/--whole",
+            help="Leave the table on disk, or read it whole; by default what the free memory allows.",
+            show_default=False,
+            rich_help_panel=READING,
+        ),
+    ] = None
 
     def request(self, **changes: Any) -> "Request":
         """Turn the options into what the readers take."""

@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import UsageError
+from tamis.files import remove_leftovers
 
 if TYPE_CHECKING:
     from tamis.readers import Table
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from tamis.report.verdict import Verdict
 
 SHOWN = 20
+
+FOLDERS = {".zarr": ".h5ad"}
+"""In which format the reduced table of a folder is written; Parquet, if it is not listed."""
 
 
 @contextmanager
@@ -33,6 +37,7 @@ def output_folder(path: Path) -> Iterator[Path]:
             raise UsageError(f"{path}: is a file; -o takes a folder.")
         if not os.access(path, os.W_OK):
             raise UsageError(f"{path}: is not writable; choose another folder with -o.")
+        remove_leftovers(path)
         yield path
     except OSError as error:
         _remove_empty(made)
@@ -57,13 +62,22 @@ def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
+def name_parts(source: Path) -> tuple[str, str]:
+    """Give the name of a table without its ending, and the ending of what is written of it."""
+    from tamis.readers import format_of
+
+    if source.is_dir():
+        return source.name.split(".")[0], FOLDERS.get(source.suffix.lower(), ".parquet")
+    ending = format_of(source)
+    return source.name[: -len(ending)], ending
+
+
 def write_selection(
     folder: Path, source: Path, selector: Any, table: "Table", analysis: "Analysis", verdict: "Verdict",
     *, transpose: bool, image_shape: tuple[int, int] | None,
 ) -> dict[str, str]:  # fmt: skip
     """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first."""
     from tamis.files import write_text
-    from tamis.readers import format_of
     from tamis.report import write_report
     from tamis.report.table import rows
     from tamis.writers import take, write_table
@@ -71,9 +85,8 @@ def write_selection(
     listed = rows(selector, analysis, table.feature_names.tolist(), limit=None)
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
     cells = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.explained, r.reason] for r in listed]
-    k, ending = len(selector.selected_), format_of(source)
-    reduced = take(table, selector.get_support(indices=True))
-    stem = source.name[: -len(ending)]
+    k, reduced = len(selector.selected_), take(table, selector.get_support(indices=True))
+    stem, ending = name_parts(source)
     page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
     paths = [
         ("selector", selector.save(folder / "selector.tamis")),

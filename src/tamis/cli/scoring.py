@@ -2,6 +2,7 @@
 
 import csv
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,8 +161,27 @@ class Entry:
     seconds: float
 
 
+def try_all(tasks: list[tuple[Any, ...]], bar: Bar, state: Interruption, jobs: int) -> Iterator[Entry]:
+    """Yield the entries of all tasks in their order: one after the other here, or several at a time by joblib."""
+    if jobs == 1:
+        yield from (try_one(bar, state, *task) for task in tasks)
+        return
+    from joblib import Parallel, delayed
+
+    bar.stage("Fitting")
+    entries = Parallel(n_jobs=jobs, return_as="generator")(delayed(_try_unseen)(*task) for task in tasks)
+    for done, entry in enumerate(entries, start=1):
+        bar.move(done, len(tasks), entry.name)
+        yield entry
+
+
+def _try_unseen(*task: Any) -> Entry:
+    with Bar(quiet=True) as bar:
+        return try_one(bar, Interruption(), *task)
+
+
 def try_one(
-    name: str, method: str, k: int, table: "Table", sample: Sample, bar: Bar, state: Interruption, seed: int,
+    bar: Bar, state: Interruption, name: str, method: str, k: int, table: "Table", sample: Sample, seed: int,
     n_init: int | None, settings: dict[str, Any],
 ) -> Entry:  # fmt: skip
     """Fit one method for one k and score it."""

@@ -9,6 +9,7 @@ import typer
 from tamis.cli.options import (
     EXIT_INTERRUPTED,
     File,
+    Jobs,
     Json,
     Method,
     Quiet,
@@ -101,6 +102,7 @@ def curve(
     seed: Seed = 0,
     settings: Settings = None,
     output: Output = None,
+    jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -118,7 +120,7 @@ def curve(
     """
     sizes = parse_sizes(k)
     plan = [(f"k = {size}", method, size) for size in sizes]
-    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json)
+    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs)
     run.go()
     run.finish(json)
 
@@ -133,6 +135,7 @@ def compare(
     seed: Seed = 0,
     settings: Settings = None,
     output: Output = None,
+    jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -148,7 +151,7 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json)
+    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs)
     run.go()
     run.finish(json)
 
@@ -172,10 +175,10 @@ class _Several:
 
     def __init__(
         self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
-        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool,
+        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool, jobs: int = 1,
     ):  # fmt: skip
         self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
-        self.n_init, self.settings, self.reading, self.quiet = n_init, settings, reading, quiet
+        self.n_init, self.settings, self.reading, self.quiet, self.jobs = n_init, settings, reading, quiet, jobs
         self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
         self.entries: list[Entry] = []
         self.interrupted = False
@@ -198,11 +201,12 @@ class _Several:
     def _fit_all(self, table: Any, sample: Any, bar: Any) -> None:
         from tamis.cli import fitting, scoring
 
+        tasks = [
+            (name, method, size, table, sample, self.seed, self.n_init, self._own_settings(method))
+            for name, method, size in self.plan
+        ]
         with fitting.interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
-            for name, method, size in self.plan:
-                entry = scoring.try_one(
-                    name, method, size, table, sample, bar, state, self.seed, self.n_init, self._own_settings(method)
-                )
+            for entry in scoring.try_all(tasks, bar, state, self.jobs):
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
                 self.entries.append(entry)

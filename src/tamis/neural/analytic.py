@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.diffusion import TINY, Graph
 from tamis.neural.logits import DirectLogits
@@ -79,20 +80,16 @@ def balanced_slope(term: Term, value: Tensor, progress: float) -> Tensor:
     There are as many values as restarts, so few that plain numbers are quicker than tensors.
     """
     weight = -term.weight(progress) if term.maximise else term.weight(progress)
-    slope = _odds_slope if term.measure is odds else _identity_slope
-    return torch.tensor([weight * slope(v) for v in value.tolist()], dtype=value.dtype)
-
-
-def _identity_slope(value: float) -> float:
-    return 1 / max(abs(value), SMALLEST)
+    magnitudes = ranks.mean(term.measure(value).abs()).tolist()
+    slope = _odds_slope if term.measure is odds else lambda _: 1.0
+    slopes = [weight * slope(v) / max(m, SMALLEST) for v, m in zip(value.tolist(), magnitudes, strict=True)]
+    return torch.tensor(slopes, dtype=value.dtype)
 
 
 def _odds_slope(value: float) -> float:
-    """Give the derivative of the logarithm of ``v / max(1 − v, least)``."""
+    """Give the derivative of ``v / max(1 − v, least)``."""
     rest = 1 - value
-    if rest > LEAST_EXPLAINED:
-        return 1 / max(abs(value) / rest, SMALLEST) / rest**2
-    return 1 / max(abs(value) / LEAST_EXPLAINED, SMALLEST) / LEAST_EXPLAINED
+    return 1 / rest**2 if rest > LEAST_EXPLAINED else 1 / LEAST_EXPLAINED
 
 
 def _walk(gram: Tensor, norms: Tensor, graph: Graph) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Goal, Objective
 from tamis.neural.polish import objectives, polish
@@ -19,9 +20,11 @@ BATCHES = 8
 
 
 @dataclass(frozen=True)
-class Improvement:
-    """What became of the units' own choice: whether elimination found a better one, and columns exchanged since."""
+class Improved:
+    """A hard selection (k,), its J, whether elimination found it, and how many columns were exchanged since."""
 
+    columns: Tensor
+    objective: float
     eliminated: bool = False
     exchanges: int = 0
 
@@ -59,8 +62,8 @@ class Judge:
     def objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
         """Give J of the hard columns (restarts, k) of a network's restarts, on the CPU."""
         if self.objective.needs_decoder:
-            return self._decoded_objectives(network, columns)
-        return objectives(self.x, columns, self.goal, self.objective).cpu()
+            return ranks.mean(self._decoded_objectives(network, columns))
+        return ranks.mean(objectives(self.x, columns, self.goal, self.objective).cpu())
 
     @torch.no_grad()
     def _decoded_objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
@@ -71,19 +74,17 @@ class Judge:
                 break
         return torch.stack(values).mean(dim=0).cpu()
 
-    def improve(
-        self, columns: Tensor, value: float, candidates: Tensor, kept: Tensor
-    ) -> tuple[Tensor, float, Improvement]:
+    def improve(self, columns: Tensor, value: float, candidates: Tensor, kept: Tensor) -> Improved:
         """Compare a selection with what elimination leaves of the candidates, and exchange columns of the better one.
 
         Only where the graph decodes: there J needs nothing that has to be trained.
         """
         n_free = len(columns) - len(kept)
         if self.objective.needs_decoder or self.objective.recipe.on != "gates" or not n_free:
-            return columns, value, Improvement()
+            return Improved(columns, value)
         left = eliminate(self.x, candidates, kept, self.goal, self.objective, n_free, Screening())
         rivals = torch.stack([columns.to(left.device), torch.cat([kept, left])])
         values = objectives(self.x, rivals, self.goal, self.objective)
         columns, exchanges = polish(self.x, rivals[values.argmin()], len(kept), candidates, self.goal, self.objective)
         value = float(objectives(self.x, columns[None], self.goal, self.objective)[0])
-        return columns.cpu(), value, Improvement(bool(values.argmin() == 1), exchanges)
+        return Improved(columns.cpu(), value, bool(values.argmin() == 1), exchanges)

@@ -215,17 +215,23 @@ class Objective:
         """Whether some term looks at the reconstruction by a network."""
         return not self.recipe.decodes and any(term.value is reconstruction for term in self.terms.values())
 
-    def __call__(self, view: View) -> Parts:
-        """Evaluate all terms on one view."""
-        return self.combine({name: term.value(view) for name, term in self.terms.items()}, view.progress)
+    def __call__(self, view: View, magnitude: Callable[[Tensor], Tensor] = lambda value: value) -> Parts:
+        """Evaluate all terms on one view; processes that share a fit have a common magnitude of each."""
+        values = {name: term.value(view) for name, term in self.terms.items()}
+        return self.combine(values, view.progress, magnitude)
 
-    def combine(self, values: dict[str, Tensor], progress: float) -> Parts:
+    def combine(
+        self,
+        values: dict[str, Tensor],
+        progress: float = 1.0,
+        magnitude: Callable[[Tensor], Tensor] = lambda value: value,
+    ) -> Parts:
         """Give the loss and J for values of the terms."""
         loss = torch.zeros_like(next(iter(values.values())))
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
             measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
-            scale = measure.detach().abs().clamp_min(SMALLEST) if term.balanced else 1.0
+            scale = magnitude(measure.detach().abs()).clamp_min(SMALLEST) if term.balanced else 1.0
             loss = loss + sign * term.weight(progress) * measure / scale
             if term.balanced:
                 objective = objective + sign * term.weight(1.0) * measure.clamp_min(SMALLEST).log()

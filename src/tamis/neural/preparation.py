@@ -5,6 +5,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.judge import ROWS
 from tamis.neural.objective import Objective
 from tamis.neural.restarts import Problem
@@ -32,7 +33,9 @@ def prepare(
         return problem
     n_batches = 1 if problem.rows.n_rows <= ROWS else BATCHES
     batches = [sample_batch(problem.rows, ROWS, generator) for _ in range(n_batches)]
-    return prepare_on(batches, problem, objective, screening, weighted, generator)
+    prepared = prepare_on(batches, problem, objective, screening, weighted, generator)
+    candidates, weights = ranks.shared((prepared.candidates, prepared.weights))
+    return replace(prepared, candidates=candidates, weights=weights)
 
 
 def prepare_on(

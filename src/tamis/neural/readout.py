@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
+
 STRENGTH = 1e-2
 """Ridge penalty, as a share of the mean energy ``Σ h²`` of a hidden unit."""
 
@@ -50,6 +52,12 @@ class Readout:
         moment, products = design.mT @ design, design.mT @ goal
         self.moment = moment if self.moment is None else self.moment + moment
         self.products = products if self.products is None else self.products + products
+
+    def share(self) -> None:
+        """Take in what other processes have seen; the solution does not depend on a common factor."""
+        assert self.moment is not None
+        assert self.products is not None
+        self.moment, self.products = ranks.mean(self.moment), ranks.mean(self.products)
 
     def solve(self) -> Tensor:
         """Give the weights (h + 1, columns), the bias in the last row."""

@@ -1,15 +1,18 @@
 """Several trainings of one problem from different random streams, and the best hard selection among them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
+from tamis.neural.checkpoint import Keeper, state_of
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY
-from tamis.neural.judge import Improvement, Judge
+from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
 from tamis.neural.objective import Objective
 from tamis.neural.training import Callback, Epoch, RowSource, Settings, refit_decoder, train
@@ -87,8 +90,8 @@ class Fit:
         Units that did not get their favourite because it was taken.
     objective : float
         J of the hard selection, its decoder refitted.
-    improvement : Improvement
-        What became of the units' own choice.
+    eliminated, exchanges : bool and int
+        Whether elimination found better columns than the units, and how many columns were exchanged afterwards.
     probabilities, candidates : Tensor (free units, candidates) and (candidates,)
         Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     settled : Tensor (free units,)
@@ -102,24 +105,25 @@ class Fit:
     columns: Tensor
     collisions: int
     objective: float
-    improvement: Improvement
+    eliminated: bool
+    exchanges: int
     probabilities: Tensor
     candidates: Tensor
     settled: Tensor
     decoder: Decoder
     history: list[dict[str, float]]
 
+    def state(self) -> dict[str, Any]:
+        """Give everything as tensors and plain values."""
+        return vars(self) | {"decoder": self.decoder.state_dict()}
 
-@dataclass(frozen=True)
-class _Trained:
-    """The best restart so far: its network and place in it, hard columns, collisions, J and history."""
-
-    network: SelectorNetwork
-    index: int
-    columns: Tensor
-    collisions: int
-    objective: float
-    history: list[dict[str, float]]
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Fit":
+        """Rebuild what :meth:`state` gave."""
+        weights = [value for name, value in state["decoder"].items() if name.startswith("weights")]
+        decoder = Decoder(1, [weights[0].shape[1], *(weight.shape[2] for weight in weights)], torch.Generator())
+        decoder.load_state_dict(state["decoder"])
+        return cls(**(state | {"decoder": decoder}))
 
 
 class _Relay:
@@ -138,6 +142,33 @@ class _Relay:
         return self.stopped
 
 
+@dataclass
+class _Found:
+    """What the groups of restarts have given so far."""
+
+    done: int = 0
+    objectives: list[float] = field(default_factory=list)
+    best: Fit | None = None
+
+    def keep(self, keeper: Keeper, told: int, generator: torch.Generator | None) -> None:
+        """Note this for the next checkpoint, with the generator as the next group finds it."""
+        best = None if self.best is None else self.best.state()
+        keeper.groups = {"done": self.done, "objectives": self.objectives, "best": best, "told": told}
+        keeper.groups["generator"] = state_of(generator)
+
+    @classmethod
+    def resumed(cls, keeper: Keeper, relay: _Relay, generator: torch.Generator | None) -> "_Found":
+        """Take up what a checkpoint holds, or begin with nothing."""
+        keeper.load()
+        if not keeper.groups or generator is None:
+            return cls()
+        groups = keeper.groups
+        generator.set_state(groups["generator"])
+        relay.done = groups["told"] + len(keeper.training["history"] if keeper.training else ())
+        best = None if groups["best"] is None else Fit.from_state(groups["best"])
+        return cls(groups["done"], groups["objectives"], best)
+
+
 def train_restarts(
     problem: Problem,
     objective: Objective,
@@ -145,51 +176,58 @@ def train_restarts(
     n_init: int,
     generator: torch.Generator | None = None,
     callbacks: Sequence[Callback] = (),
+    keeper: Keeper | None = None,
 ) -> tuple[Fit, list[float]]:
     """Train restarts, in groups as large as memory likes; give the one with the smallest J, and all values of J.
 
     Ties go to the earliest restart. A callback that returns True ends the training of its group, which is then
-    finished as usual, and no further group is begun.
+    finished as usual, and no further group is begun. A keeper saves the state now and then, and a fit that finds one
+    goes on from there.
     """
     if not problem.n_free:
         n_init, settings = 1, replace(settings, epochs=0)
-    sizes = group_sizes(n_init, problem)
+    sizes, keeper = group_sizes(n_init, problem), keeper or Keeper()
     relay = _Relay(callbacks, len(sizes))
     judge = Judge(problem.rows, objective, settings.batch_size, problem.targets, problem.weights, generator)
-    best: _Trained | None = None
-    values: list[float] = []
-    for size in sizes:
+    found = _Found.resumed(keeper, relay, generator)
+    for size in sizes[found.done :]:
+        found.keep(keeper, relay.done - len(keeper.training["history"] if keeper.training else ()), generator)
         network = problem.network(size, generator)
-        history = train(network, objective, problem.rows, settings, generator, relay)
-        columns, collisions = distinct_columns(network.layer)
-        found = judge.objectives(network, columns)
-        values += found.tolist()
-        if best is None or found.min() < best.objective:
-            index = int(found.argmin())
-            rows = [_row(epoch, index) for epoch in history]
-            best = _Trained(network, index, columns[index], int(collisions[index]), float(found[index]), rows)
+        ranks.same_start(network, network.targets)
+        history = train(network, objective, problem.rows, settings, generator, relay, keeper)
+        _judge(network, history, problem, judge, found)
         if relay.stopped:
             break
-    assert best is not None
-    return _finished(best, problem, judge), values
+        found.done += 1
+        found.keep(keeper, relay.done, generator)
+        keeper.save({"group": state_of(generator)})
+    assert found.best is not None
+    return ranks.shared(found.best), found.objectives
 
 
-def _finished(best: _Trained, problem: Problem, judge: Judge) -> Fit:
-    """Improve the hard selection of the best restart, give its columns to the units, and refit the decoder."""
-    layer = best.network.layer
-    probabilities = layer.probabilities()[best.index].detach()
-    columns, value, improvement = judge.improve(best.columns, best.objective, layer.candidates, layer.kept)
-    columns = _given_to_units(columns, probabilities.cpu(), layer.candidates.cpu(), len(layer.kept))
-    return Fit(
+def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, judge: Judge, found: _Found) -> None:
+    """Improve the best hard selection of a trained group, and keep it if it is the best so far."""
+    own_choices, collisions = distinct_columns(network.layer)
+    values = judge.objectives(network, own_choices)
+    found.objectives += values.tolist()
+    index = int(values.argmin())
+    layer = network.layer
+    probabilities, candidates = layer.probabilities()[index].detach(), layer.candidates
+    better = ranks.shared(judge.improve(own_choices[index], float(values[index]), candidates, layer.kept))
+    if found.best is not None and not better.objective < found.best.objective:
+        return
+    columns = _given_to_units(better.columns, probabilities.cpu(), candidates.cpu(), len(layer.kept))
+    found.best = Fit(
         columns=columns,
-        collisions=best.collisions,
-        objective=value,
-        improvement=improvement,
+        collisions=int(collisions[index]),
+        objective=better.objective,
+        eliminated=better.eliminated,
+        exchanges=better.exchanges,
         probabilities=probabilities.cpu(),
-        candidates=layer.candidates.cpu(),
-        settled=settled_mass(judge.x, best.columns, probabilities, layer.candidates).cpu(),
-        decoder=refit_decoder(best.network, columns, problem.rows, judge.batch_size, best.index),
-        history=best.history,
+        candidates=candidates.cpu(),
+        settled=settled_mass(judge.x, own_choices[index], probabilities, candidates).cpu(),
+        decoder=refit_decoder(network, columns, problem.rows, judge.batch_size, index),
+        history=[_row(epoch, index) for epoch in history],
     )
 
 

@@ -36,12 +36,18 @@ def found_again(
     free = x[:, columns[len(problem.kept) :].to(x.device)]
     total = torch.zeros(free.shape[1], device=x.device)
     for _ in range(RIVALS):
-        size = min(ROWS, max(3, int(SHARE * problem.rows.n_rows)))
-        rows = torch.randperm(problem.rows.n_rows, generator=generator, device=generator.device)[:size]
-        rival = _rival(problem.rows.take(rows), problem, objective, screening, weighted, generator)
+        rival = _rival(_part(problem, x, generator), problem, objective, screening, weighted, generator)
         predicted = leave_one_out(x[None, :, rival], free)[0]
         total += 1 - (predicted - free).square().sum(dim=0) / free.square().sum(dim=0).clamp_min(1e-12)
     return (total / RIVALS).clamp(0, 1).cpu()
+
+
+def _part(problem: Problem, x: Tensor, generator: torch.Generator) -> Tensor:
+    """Give other rows or, where x holds them all, part of them."""
+    if len(x) < problem.rows.n_rows:
+        return sample_batch(problem.rows, ROWS, generator)
+    size = max(3, int(SHARE * len(x)))
+    return x[torch.randperm(len(x), generator=generator, device=generator.device)[:size]]
 
 
 def _rival(

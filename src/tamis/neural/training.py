@@ -1,14 +1,16 @@
 """The one training loop, with a callback per epoch, and the judgement of a hard selection."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
+from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -16,6 +18,10 @@ from tamis.neural.network import SelectorNetwork, hard_codes
 from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
+
+LONGEST_REPORT = 300
+"""After so many batches at the latest, the callback is told how training goes."""
+
 
 class RowSource(Protocol):
     """Where batches come from: standardised rows of a table, wherever it is stored."""
@@ -29,7 +35,10 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train: epochs, rows in a batch, temperature from progress, learning rates, and how to narrow."""
+    """How to train: epochs, rows in a batch, temperature from progress, learning rates, and how to narrow.
+
+    ``most_steps`` ends training before all epochs are over.
+    """
 
     epochs: int
     batch_size: int
@@ -37,11 +46,14 @@ class Settings:
     selector_lr: float
     decoder_lr: float
     narrowing: Narrowing | None = None
+    most_steps: int | None = None
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """What a callback is told at the end of an epoch; means over its batches, one value per restart.
+    """What a callback is told at the end of an epoch, one value per restart: means over its batches, and J of them.
+
+    An epoch of more than :data:`LONGEST_REPORT` batches is told of in parts, each counted like an epoch.
 
     Attributes
     ----------
@@ -74,15 +86,28 @@ def steps_per_epoch(n_rows: int, batch_size: int) -> int:
     return -(-n_rows // batch_size)
 
 
-def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Iterator[Tensor]:
-    """Yield all rows once, shuffled, in batches of nearly equal size."""
-    n_batches = steps_per_epoch(rows.n_rows, batch_size)
-    if n_batches == 1:
-        yield rows.take(None)
+def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0) -> Iterator[Tensor]:
+    """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on.
+
+    A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself. Processes that
+    share a fit have a part of every batch each.
+    """
+    n_batches, (part, n_parts) = steps_per_epoch(rows.n_rows, batch_size), getattr(rows, "share", (0, 1))
+    if n_batches == 1 and n_parts == 1:
+        yield from [rows.take(None)][skip:]
         return
-    device = None if generator is None else generator.device
-    for chosen in torch.randperm(rows.n_rows, generator=generator, device=device).tensor_split(n_batches):
-        yield rows.take(chosen)
+    if hasattr(rows, "stream"):
+        yield from rows.stream(n_batches, generator, skip)
+        return
+    n_rows = getattr(rows, "own_rows", rows.n_rows)
+    for chosen in _order(n_rows, generator).tensor_split(n_batches)[skip:]:
+        yield rows.take(chosen[part::n_parts])
+
+
+def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
+    if generator is None:
+        return torch.arange(n_rows)
+    return torch.randperm(n_rows, generator=generator, device=generator.device)
 
 
 def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
@@ -103,7 +128,7 @@ class _Stepper:
     ):
         self.network, self.objective, self.settings = network, objective, settings
         self.noise = GumbelPool(network.layer.shape, generator)
-        self.done, self.last = 0, max(1, n_steps - 1)
+        self.done, self.last, self.due = 0, max(1, n_steps - 1), False
         self.optimiser = Adam(
             [
                 (list(network.layer.parameters()), settings.selector_lr),
@@ -125,11 +150,66 @@ class _Stepper:
             terms, gradient = layer_gradient(layer, x, goal, self.objective, self.temperature, progress, noise)
             layer.source.values.grad = gradient
         else:
-            parts = self.objective(self.network.soft_view(x, self.objective, self.temperature, progress, noise))
+            view = self.network.soft_view(x, self.objective, self.temperature, progress, noise)
+            parts = self.objective(view, ranks.mean)
             parts.loss.sum().backward()
             terms = parts.terms
+        self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
         self.optimiser.step()
         return terms
+
+
+@dataclass(frozen=True)
+class _Course:
+    """How many steps there are, how many in a pass over the rows, and after which ones to report."""
+
+    n_steps: int
+    per_pass: int
+
+    @classmethod
+    def plan(cls, rows: RowSource, settings: Settings) -> "_Course":
+        per_pass = steps_per_epoch(rows.n_rows, settings.batch_size)
+        n_steps = settings.epochs * per_pass
+        return cls(n_steps if settings.most_steps is None else min(n_steps, settings.most_steps), per_pass)
+
+    @property
+    def n_reports(self) -> int:
+        passes, rest = divmod(self.n_steps, self.per_pass)
+        return passes * -(-self.per_pass // LONGEST_REPORT) + -(-rest // LONGEST_REPORT)
+
+    def reports_after(self, done: int) -> bool:
+        return done == self.n_steps or done % self.per_pass % LONGEST_REPORT == 0
+
+
+@dataclass
+class _Log:
+    """What was reported so far, sums over the batches since, and the generator's state when the last pass began.
+
+    Sums, since a value kept for every batch would pin the memory that large tensors came from in between.
+    """
+
+    history: list[Epoch] = field(default_factory=list)
+    sums: dict[str, Tensor] = field(default_factory=dict)
+    count: int = 0
+    pass_start: Tensor | None = None
+
+    @torch.no_grad()
+    def add(self, terms: dict[str, Tensor]) -> None:
+        for name, value in terms.items():
+            if name in self.sums:
+                self.sums[name] += value
+            else:
+                self.sums[name] = value.detach().clone()
+        self.count += 1
+
+    @torch.no_grad()
+    def report(self, total: int, temperature: float, network: SelectorNetwork, objective: Objective) -> Epoch:
+        means = {name: (value / self.count).cpu() for name, value in self.sums.items()}
+        peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
+        value = objective.combine(means).objective
+        self.history.append(Epoch(len(self.history) + 1, total, temperature, value, means, peak))
+        self.sums, self.count = {}, 0
+        return self.history[-1]
 
 
 def train(
@@ -139,32 +219,70 @@ def train(
     settings: Settings,
     generator: torch.Generator | None = None,
     callback: Callback = lambda _: None,
+    keeper: Keeper | None = None,
 ) -> list[Epoch]:
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
-    n_steps = settings.epochs * steps_per_epoch(rows.n_rows, settings.batch_size)
-    stepper = _Stepper(network, objective, settings, n_steps, generator)
-    history: list[Epoch] = []
-    for number in range(1, settings.epochs + 1):
-        records = [stepper.step(x) for x in batches(rows, settings.batch_size, generator)]
-        history.append(_epoch(number, settings.epochs, stepper.temperature, records, network, objective))
-        if callback(history[-1]) is True:
-            break
-    return history
+    course, keeper = _Course.plan(rows, settings), keeper or Keeper()
+    stepper = _Stepper(network, objective, settings, course.n_steps, generator)
+    log, now = _resumed(stepper, generator, keeper)
+    while stepper.done < course.n_steps:
+        if now is None:
+            log.pass_start = state_of(generator) if keeper.folder is not None else None
+        for x in _feed(rows, settings.batch_size, generator, stepper.done % course.per_pass, now):
+            log.add(stepper.step(x))
+            if course.reports_after(stepper.done):
+                epoch = log.report(course.n_reports, stepper.temperature, network, objective)
+                if ranks.shared(callback(epoch) is True):
+                    _save(stepper, course, log, generator, keeper)
+                    return log.history
+            if stepper.due:
+                _save(stepper, course, log, generator, keeper)
+            stepper.due = keeper.due
+            if stepper.done == course.n_steps:
+                break
+        now = None
+    return log.history
 
 
-@torch.no_grad()
-def _epoch(
-    number: int,
-    total: int,
-    temperature: float,
-    records: list[dict[str, Tensor]],
-    network: SelectorNetwork,
-    objective: Objective,
-) -> Epoch:
-    terms = {name: torch.stack([record[name] for record in records]) for name in records[0]}
-    value = objective.combine(terms, 1.0).objective.mean(dim=0).cpu()
-    peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
-    return Epoch(number, total, temperature, value, {n: values.mean(dim=0).cpu() for n, values in terms.items()}, peak)
+def _feed(
+    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
+) -> Iterator[Tensor]:
+    """Yield the batches of a pass; a resumed one draws its order anew, then the generator goes on from ``now``."""
+    feed = batches(rows, batch_size, generator, skip)
+    first = next(feed)
+    if now is not None and generator is not None:
+        generator.set_state(now)
+    yield first
+    yield from feed
+
+
+def _resumed(stepper: _Stepper, generator: torch.Generator | None, keeper: Keeper) -> tuple[_Log, Tensor | None]:
+    """Bring a fresh stepper to the saved state, if there is one; give its log, and the generator's last state."""
+    state, keeper.training = keeper.training, None
+    if state is None or generator is None:
+        return _Log(), None
+    restore_model(stepper.network, stepper.optimiser, state)
+    stepper.done = state["done"]
+    sums = {name: value.to(generator.device) for name, value in state["sums"].items()}
+    log = _Log([Epoch(**epoch) for epoch in state["history"]], sums, state["count"], state["pass_start"])
+    generator.set_state(state["pass_start"] if state["in_pass"] else state["now"])
+    return log, state["now"] if state["in_pass"] else None
+
+
+def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Generator | None, keeper: Keeper) -> None:
+    if keeper.folder is None:
+        return
+    keeper.training = {
+        **model_state(stepper.network, stepper.optimiser),
+        "done": stepper.done,
+        "in_pass": stepper.done % course.per_pass != 0,
+        "sums": {name: value.cpu() for name, value in log.sums.items()},
+        "count": log.count,
+        "history": [vars(epoch) for epoch in log.history],
+    }
+    now = state_of(generator)
+    keeper.save({"group": keeper.groups.get("generator"), "pass_start": log.pass_start, "now": now})
+    keeper.training = None
 
 
 @torch.no_grad()
@@ -173,4 +291,5 @@ def refit_decoder(network: SelectorNetwork, columns: Tensor, rows: RowSource, ba
     single, readout = network.decoder.restart(index), Readout()
     for x in batches(rows, batch_size, None if rows.n_rows <= batch_size else torch.Generator()):
         readout.add(single.hidden(hard_codes(x.cpu(), columns[None]))[0], x.cpu())
+    readout.share()
     return single.with_readout(readout.solve())

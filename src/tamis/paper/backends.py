@@ -32,7 +32,7 @@ def _require(name: str) -> None:
 
     module = {"dask": "distributed", "ray": "ray"}[name]
     if find_spec(module) is None:
-        wanted = {"dask": "'tamis[cluster]'", "ray": "ray"}[name]
+        wanted = {"dask": "'tamis[dask]'", "ray": "ray"}[name]
         raise ImportError(f"--backend {name} needs the package {module}; install it with pip install {wanted}.")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
 from tamis.columns import row_blocks
+from tamis.readers import pieces
 from tamis.readers.table import Progress, ReadError, Request, Table, check_distinct, listed, required, unheard
 
 FORMATS = {
@@ -59,10 +60,10 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
         With one sentence on what is wrong with the file, and what to do.
     """
     request, path = request or Request(), Path(path)
-    reader, name = _reader(path)
+    reader, name = _reader(path, request)
     try:
         table = reader(path, request, progress or unheard)
-        return _finish(table, request)
+        return table if table.in_pieces else _finish(table, request)
     except ReadError as error:
         raise ReadError(f"{path}: {error}") from error.__cause__
     except ModuleNotFoundError as error:
@@ -91,8 +92,10 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-def _reader(path: Path) -> tuple[Callable[[Path, Request, Progress], Table], str]:
+def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Progress], Table], str]:
     if path.is_dir():
+        if pieces.wanted(path, request):
+            return pieces.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
         raise ReadError(f"{path}: is a folder; name a file in it.")
     try:
         with path.open("rb"):
@@ -104,11 +107,13 @@ def _reader(path: Path) -> tuple[Callable[[Path, Request, Progress], Table], str
     module, name = FORMATS[format_of(path).removesuffix(".gz")]
     if path.stat().st_size == 0:
         raise ReadError(f"{path}: is empty (0 bytes).")
+    if pieces.wanted(path, request):
+        return pieces.read, name
     return import_module(f"tamis.readers.{module}").read, name
 
 
 def _install(module: str | None) -> str:
-    extra = {"h5py": "hdf5", "anndata": "single-cell"}.get(str(module))
+    extra = {"h5py": "hdf5", "anndata": "single-cell", "zarr": "zarr"}.get(str(module))
     return f"pip install 'tamis[{extra}]'" if extra else f"pip install {module}"
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.sources import TableSource
+
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
 
@@ -48,6 +50,8 @@ class Request:
         ``scale`` is set.
     only : tuple of str
         If given, the features to read; the rest of the file may hold anything.
+    in_pieces : bool or None
+        Whether the table stays on disk; None decides by the free memory.
     """
 
     index: str | None = None
@@ -60,6 +64,7 @@ class Request:
     log1p: bool = False
     scale: bool = False
     only: tuple[str, ...] = ()
+    in_pieces: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    X : ndarray, CSR matrix or TableSource of shape (n_samples, n_features)
         Finite numbers.
     feature_names : ndarray of str
         A name per column, all different.
@@ -91,6 +96,11 @@ class Table:
     def shape(self) -> tuple[int, int]:
         """Number of samples and of features."""
         return self.X.shape
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether the numbers stay on disk."""
+        return isinstance(self.X, TableSource)
 
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
         """Give the columns of some feature names or patterns; ``option`` is named if one is unknown."""

@@ -1,5 +1,6 @@
 """Where and on how many threads torch computes."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,7 +11,11 @@ from joblib import effective_n_jobs
 def torch_device(name: str) -> torch.device:
     """Give the device of a name, a GPU for "auto" where torch finds one."""
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        # torchrun numbers the processes of a machine, one to a GPU.
+        own = os.environ.get("LOCAL_RANK")
+        return torch.device("cuda" if own is None else f"cuda:{int(own) % torch.cuda.device_count()}")
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:

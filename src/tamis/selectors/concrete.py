@@ -3,7 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +17,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
+from tamis.neural import ranks
+from tamis.neural.checkpoint import Keeper
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
 from tamis.neural.objective import Objective, Term, redundancy
@@ -24,6 +29,8 @@ from tamis.neural.training import Callback, Settings, steps_per_epoch
 from tamis.selectors.compute import torch_device, torch_threads
 from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows
+from tamis.selectors.streamed_rows import StreamedRows, fits_in_buffer
+from tamis.sources import TableSource
 
 RESTARTS = 4
 """Restarts that ``n_init="auto"`` makes of a problem of moderate size."""
@@ -31,12 +38,17 @@ RESTARTS = 4
 STEPS = 300
 """Optimiser steps that ``max_epochs=None`` aims at."""
 
+LONGEST_PASS = 1000
+"""Optimiser steps after which ``max_epochs=None`` ends, even if not all rows have been seen."""
+
 
 class ConcreteSelector(FeatureSelector):
     """Base of the selectors with a concrete layer; a method states its objective in :meth:`_terms`.
 
     The parameters and attributes are those of the public classes, see :class:`tamis.LSCAE`.
     """
+
+    _from_disk = "batches"
 
     _parameter_constraints: ClassVar[dict] = {
         **FeatureSelector._parameter_constraints,
@@ -56,6 +68,8 @@ class ConcreteSelector(FeatureSelector):
         "device": [str],
         "n_jobs": [Integral, None],
         "callbacks": [tuple, list, callable, None],
+        "checkpoint_dir": [str, PathLike, None],
+        "checkpoint_every": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
     }
 
@@ -81,6 +95,8 @@ class ConcreteSelector(FeatureSelector):
         device: str = "auto",
         n_jobs: int | None = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint_dir: str | PathLike[str] | None = None,
+        checkpoint_every: float = 120.0,
         random_state: Any = None,
     ):
         super().__init__(n_features_to_select, must_keep=must_keep, never=never)
@@ -100,6 +116,8 @@ class ConcreteSelector(FeatureSelector):
         self.device = device
         self.n_jobs = n_jobs
         self.callbacks = callbacks
+        self.checkpoint_dir = checkpoint_dir
+        self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
     @abstractmethod
@@ -128,15 +146,16 @@ class ConcreteSelector(FeatureSelector):
     def _select(self, X: Any, task: Task) -> Selection:
         self._check_values()
         self._set_scale(task)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = ranks.shared(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
+        keeper = self._keeper(X, task, seed)
         with torch_threads(self.n_jobs):
-            rows = StandardisedRows(
-                X, self.active_, self.center_[self.active_], self.spread_[self.active_], torch_device(self.device)
-            )
+            rows = self._rows(X)
             problem = self._problem(rows, task)
-            generator = torch.Generator(rows.device).manual_seed(seed)
-            objective = self._objective(problem, generator)
-            prepared = self._prepared(problem, objective, generator)
+            seed = int(keeper.identity["seed"])
+            # Processes that share a fit must draw the same noise, whatever they drew while they looked at their rows.
+            generator, looking = (torch.Generator(rows.device).manual_seed(seed + part) for part in range(2))
+            objective = self._objective(problem, looking)
+            prepared = self._prepared(problem, objective, looking)
             fit, objectives = train_restarts(
                 prepared,
                 objective,
@@ -144,9 +163,30 @@ class ConcreteSelector(FeatureSelector):
                 self._restarts(prepared),
                 generator,
                 self._callbacks(),
+                keeper,
             )
-            again = self._found_again(fit, replace(problem, targets=prepared.targets), objective, generator)
+            again = self._found_again(fit, replace(problem, targets=prepared.targets), objective, looking)
         return self._keep(fit, objectives, again)
+
+    def _rows(self, X: Any) -> StandardisedRows | StreamedRows:
+        if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= self.batch_size):
+            X = X[:]
+        kind = StreamedRows if isinstance(X, TableSource) else StandardisedRows
+        center, spread = self.center_[self.active_], self.spread_[self.active_]
+        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share())
+
+    def _keeper(self, X: Any, task: Task, seed: int) -> Keeper:
+        """Say where checkpoints go, and what tells this fit from others."""
+        left_out = ("callbacks", "checkpoint_dir", "checkpoint_every", "n_jobs", "random_state")
+        parameters = {k: repr(v) for k, v in self.get_params(deep=False).items() if k not in left_out}
+        statistics = task.statistics
+        digest = sha256(statistics.mean.tobytes() + statistics.std.tobytes()).hexdigest()[:16]
+        identity = {"selector": type(self).__name__, "shape": f"{X.shape[0]} x {X.shape[1]}", "data": digest}
+        identity |= parameters | {"processes": str(ranks.share()[1]), "seed": str(seed)}
+        folder = None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
+        return Keeper(folder, identity, float(self.checkpoint_every)).with_saved(
+            "seed" if self.random_state is None else None
+        )
 
     def _check_values(self) -> None:
         check_pair("temperature", self.temperature, Real)
@@ -172,7 +212,7 @@ class ConcreteSelector(FeatureSelector):
         self.spread_ = np.where(statistics.constant | (self.scale != "standard"), 1.0, statistics.std)
         self.column_means_ = statistics.mean
 
-    def _problem(self, rows: StandardisedRows, task: Task) -> Problem:
+    def _problem(self, rows: StandardisedRows | StreamedRows, task: Task) -> Problem:
         kept = np.searchsorted(self.active_, np.intersect1d(task.must_keep, self.active_))
         candidates = np.searchsorted(self.active_, task.candidates)
         return Problem(
@@ -194,6 +234,7 @@ class ConcreteSelector(FeatureSelector):
             selector_lr=self.selector_lr,
             decoder_lr=self.decoder_lr,
             narrowing=Narrowing() if self.narrowing else None,
+            most_steps=LONGEST_PASS if self.max_epochs is None else None,
         )
 
     def _restarts(self, problem: Problem) -> int:
@@ -211,15 +252,14 @@ class ConcreteSelector(FeatureSelector):
         self.settled_ = fit.settled.numpy()
         peaks = fit.probabilities.amax(dim=-1).numpy()
         self.found_again_ = again
-        improvement = fit.improvement
         convergence = Convergence(
             peaks,
             self.settled_,
             fit.collisions,
             self.restart_objectives_,
             fit.objective,
-            improvement.eliminated,
-            improvement.exchanges,
+            fit.eliminated,
+            fit.exchanges,
             again,
         )
         self.convergence_ = convergence.sentence()

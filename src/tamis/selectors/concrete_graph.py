@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.neural import ranks
 from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
 from tamis.neural.preparation import prepare
@@ -63,6 +65,8 @@ class ConcreteGraphSelector(ConcreteSelector):
         device: str = "auto",
         n_jobs: int | None = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint_dir: str | PathLike[str] | None = None,
+        checkpoint_every: float = 120.0,
         random_state: Any = None,
     ):
         super().__init__(
@@ -85,6 +89,8 @@ class ConcreteGraphSelector(ConcreteSelector):
             device=device,
             n_jobs=n_jobs,
             callbacks=callbacks,
+            checkpoint_dir=checkpoint_dir,
+            checkpoint_every=checkpoint_every,
             random_state=random_state,
         )
         self.graph_on = graph_on
@@ -131,7 +137,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         asked: Any = self.diffusion_steps
         if asked == "auto":
             x = sample_batch(problem.rows, self.batch_size, generator)
-            return 1, steps_that_tell_noise(x, graph, problem.n_units, generator)
+            return 1, ranks.shared(steps_that_tell_noise(x, graph, problem.n_units, generator))
         if isinstance(asked, Integral):
             return int(asked), int(asked)
         check_pair("diffusion_steps", asked, Integral)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Real
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -112,7 +113,7 @@ class LSCAE(ConcreteGraphSelector):
         How the decoder's last layer is found: by ridge regression in every batch, each row predicted from the others,
         or by gradient descent like the other layers. A trained one learns few rows by heart.
     max_epochs : int or None, default=None
-        Passes over the data; None takes as many as make about 300 steps.
+        Passes over the data; None takes as many as make about 300 steps, and at most 1000 steps of a large table.
     batch_size : int, default=256
         Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
     selector_lr, decoder_lr : float, default=0.3, 0.003
@@ -133,6 +134,11 @@ class LSCAE(ConcreteGraphSelector):
         number of threads.
     callbacks : callable or sequence of callables, default=()
         Called after every epoch with a :class:`tamis.neural.training.Epoch`; one that returns True ends training.
+    checkpoint_dir : str, path or None, default=None
+        Folder in which the state of the fit is kept. A fit with the same data and parameters goes on from it, and ends
+        with the same picks as one that was never stopped.
+    checkpoint_every : float, default=120
+        Seconds between two checkpoints.
     random_state : int, RandomState or None, default=None
         Seed. torch's global generator is neither read nor changed.
 
@@ -155,8 +161,8 @@ class LSCAE(ConcreteGraphSelector):
     restart_objectives_ : ndarray of shape (n_init,)
         J of every restart's hard selection.
     history_ : structured array
-        One row an epoch: epoch, temperature, objective (J), the terms, peak probability; ``pandas.DataFrame(history_)``
-        makes a table of it.
+        One row an epoch, or a part of 300 batches of a long one: epoch, temperature, objective (J), the terms, peak
+        probability; ``pandas.DataFrame(history_)`` makes a table of it.
     convergence_ : str
         Whether units settled, in words.
     center_, spread_ : ndarray
@@ -215,6 +221,8 @@ class LSCAE(ConcreteGraphSelector):
         device: str = "auto",
         n_jobs: int | None = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint_dir: str | PathLike[str] | None = None,
+        checkpoint_every: float = 120.0,
         random_state: Any = None,
     ):
         super().__init__(
@@ -244,6 +252,8 @@ class LSCAE(ConcreteGraphSelector):
             device=device,
             n_jobs=n_jobs,
             callbacks=callbacks,
+            checkpoint_dir=checkpoint_dir,
+            checkpoint_every=checkpoint_every,
             random_state=random_state,
         )
         self.decoder = decoder

@@ -31,6 +31,8 @@ class RandomSubset(FeatureSelector):
     2
     """
 
+    _from_disk = "statistics"
+
     _parameter_constraints: ClassVar[dict] = {
         **FeatureSelector._parameter_constraints,
         "random_state": ["random_state"],

@@ -26,10 +26,22 @@ class StandardisedRows:
         What to subtract from and divide by, for each of these columns.
     device : torch.device
         Where the batches go.
+    share : (int, int)
+        Which part of every batch is taken, of how many.
     """
 
-    def __init__(self, X: Any, columns: NDArray[np.intp], center: NDArray, spread: NDArray, device: torch.device):
-        self.n_rows = X.shape[0]
+    def __init__(
+        self,
+        X: Any,
+        columns: NDArray[np.intp],
+        center: NDArray,
+        spread: NDArray,
+        device: torch.device,
+        share: tuple[int, int] = (0, 1),
+    ):
+        # All parts make equally many steps, so each goes by the same number of rows.
+        self.n_rows = -(-X.shape[0] // share[1])
+        self.own_rows, self.share = X.shape[0], share
         self.device = device
         self.center, self.spread = center, spread
         self._whole: torch.Tensor | None = None
@@ -42,20 +54,23 @@ class StandardisedRows:
         """Give some rows, or all of them for None."""
         if rows is None:
             if self._whole is None:
-                self._whole = self._standardise(self.sparse.toarray()).to(self.device)
+                self._whole = standardise(self.sparse, self.center, self.spread).to(self.device)
             return self._whole
         if self._whole is not None:
             return self._whole[rows]
-        return self._standardise(self.sparse[rows.cpu().numpy()].toarray()).to(self.device)
+        return standardise(self.sparse[rows.cpu().numpy()], self.center, self.spread).to(self.device)
 
     def _dense(self, X: NDArray, columns: NDArray[np.intp]) -> torch.Tensor:
         table = torch.empty(len(X), len(columns))
         start = 0
         for block in row_blocks(X):
-            table[start : start + len(block)] = self._standardise(block[:, columns])
+            table[start : start + len(block)] = standardise(block[:, columns], self.center, self.spread)
             start += len(block)
         return table.to(self.device)
 
-    def _standardise(self, block: NDArray) -> torch.Tensor:
-        scaled = (block.astype(np.float64, copy=False) - self.center) / self.spread
-        return torch.from_numpy(scaled.astype(np.float32))
+
+def standardise(block: Any, center: NDArray, spread: NDArray) -> torch.Tensor:
+    """Give ``(x − center) / spread`` of a dense array or CSR matrix, computed in float64, as float32."""
+    dense = block.toarray() if issparse(block) else block
+    scaled = (dense.astype(np.float64, copy=False) - center) / spread
+    return torch.from_numpy(scaled.astype(np.float32))

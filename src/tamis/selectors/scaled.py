@@ -13,8 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.graph import BANDWIDTHS, build_graph
 from tamis.scaling import ScaledTable, scale_table
+from tamis.sources import TableSource
 
 Array = NDArray[np.float64]
+
+SAMPLE_ROWS = 5000
+"""Of a table that stays on disk, at most so many rows are scored."""
 
 
 class ScaledSelector(FeatureSelector):
@@ -44,6 +48,8 @@ class ScaledSelector(FeatureSelector):
         """Give a score for every column of the table; larger is better."""
 
     def _select(self, X: Any, task: Task) -> Selection:
+        if isinstance(X, TableSource):
+            X = X.take(evenly_spread(X.shape[0], SAMPLE_ROWS))
         table = scale_table(X, task.statistics, self.scale)
         scores = np.full(X.shape[1], -np.inf)
         scores[table.columns] = self._score(table, task)
@@ -75,3 +81,8 @@ class GraphSelector(ScaledSelector):
 
     def _graph(self, table: ScaledTable) -> csr_array:
         return build_graph(table, self.n_neighbors, self.bandwidth)
+
+
+def evenly_spread(n_rows: int, limit: int) -> NDArray[np.intp]:
+    """Give the positions of at most ``limit`` rows, at equal distances."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, limit)).astype(np.intp))

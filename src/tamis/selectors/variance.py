@@ -28,5 +28,7 @@ class VarianceScore(FeatureSelector):
     [1]
     """
 
+    _from_disk = "statistics"
+
     def _select(self, X: Any, task: Task) -> Selection:  # noqa: ARG002
         return Selection(task.statistics.std**2)

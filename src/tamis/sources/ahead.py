@@ -1,0 +1,58 @@
+"""Reading ahead: the next piece is fetched in a background thread while the last one is worked on."""
+
+from collections.abc import Iterator
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+PATIENCE = 0.1
+"""Seconds after which a waiting thread looks whether it is still wanted."""
+
+
+def read_ahead(items: Iterator[T], depth: int = 1) -> Iterator[T]:
+    """Yield the items, up to ``depth`` of them fetched ahead; an error arrives where its item would have.
+
+    The thread ends when the last item was fetched or the consumer stops early.
+    """
+    queue: Queue[tuple[str, Any]] = Queue(maxsize=depth)
+    stop = Event()
+    thread = Thread(target=_fetch, args=(items, queue, stop), daemon=True)
+    thread.start()
+    try:
+        while True:
+            kind, value = queue.get()
+            if kind == "error":
+                raise value
+            if kind == "end":
+                return
+            yield value
+            del value  # what was worked on need not be held while waiting for the next
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _fetch(items: Iterator[Any], queue: "Queue[tuple[str, Any]]", stop: Event) -> None:
+    try:
+        for item in items:
+            if not _offer(queue, ("item", item), stop):
+                return
+        _offer(queue, ("end", None), stop)
+    except BaseException as error:
+        _offer(queue, ("error", error), stop)
+    finally:
+        close = getattr(items, "close", None)
+        if close is not None:
+            close()
+
+
+def _offer(queue: "Queue[tuple[str, Any]]", entry: tuple[str, Any], stop: Event) -> bool:
+    while not stop.is_set():
+        try:
+            queue.put(entry, timeout=PATIENCE)
+        except Full:
+            continue
+        return True
+    return False

@@ -1,0 +1,140 @@
+import anndata
+import numpy as np
+import pandas
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from scipy.sparse import csr_matrix
+
+from tamis.readers import ReadError, Request, read
+
+
+@pytest.fixture
+def stored(blobs, tmp_path):
+    """The planted table as a sparse .h5ad file with labels, and as a folder of Parquet files."""
+    cells = pandas.Index([f"c{i}" for i in range(90)], dtype=object)
+    kinds = pandas.Categorical.from_codes(blobs.labels, pandas.Index(["a", "b", "c"], dtype=object))
+    var = pandas.DataFrame(index=pandas.Index(blobs.names, dtype=object))
+    positive = np.maximum(blobs.X, 0)
+    adata = anndata.AnnData(csr_matrix(positive), pandas.DataFrame({"kind": kinds}, index=cells), var)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    adata.write_zarr(tmp_path / "cells.zarr")
+    columns = {"id": cells.tolist()} | {name: positive[:, i] for i, name in enumerate(blobs.names)}
+    (tmp_path / "parts").mkdir()
+    for part, rows in enumerate((slice(0, 50), slice(50, 90))):
+        parquet.write_table(pa.table({k: v[rows] for k, v in columns.items()}), tmp_path / "parts" / f"{part}.parquet")
+    np.save(tmp_path / "plain.npy", positive)
+    return tmp_path
+
+
+PLACES = {
+    "cells.h5ad": (["--labels", "kind"], "cells-selected.h5ad"),
+    "cells.zarr": (["--labels", "kind"], "cells-selected.h5ad"),
+    "parts": (["--index", "id"], "parts-selected.parquet"),
+    "plain.npy": ([], "plain-selected.npy"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_same_features_are_chosen_whole_and_in_pieces(name, stored, run, quick_options):
+    roles, reduced = PLACES[name]
+    options = ["-k", 2, "-o", "out", *quick_options]
+    found = run("select", name, *options, *roles, "--in-pieces")
+    assert found.exit_code == 0, found.stderr
+    whole = run("select", "cells.h5ad", "-k", 2, "-o", "whole", *quick_options, "--whole")
+    if name == "plain.npy":
+        assert [line.split("\t")[2] for line in found.stdout.splitlines()] == [
+            line.split("\t")[2] for line in whole.stdout.splitlines()
+        ]
+    else:
+        assert found.stdout == whole.stdout
+    table = read(stored / "out" / reduced, Request(index="id") if name == "parts" else None)
+    assert table.shape == (90, 2)
+    expected = [f"feature_{i}" for i in range(2)] if name == "plain.npy" else None
+    assert expected is None or table.feature_names.tolist() == expected
+
+
+def test_annotations_of_the_cells_are_kept(stored, run, quick_options):
+    run("select", "cells.h5ad", "-k", 2, "-o", "out", *quick_options, "--in-pieces")
+    reduced = anndata.read_h5ad(stored / "out" / "cells-selected.h5ad")
+    assert reduced.obs["kind"].tolist() == anndata.read_h5ad(stored / "cells.h5ad").obs["kind"].tolist()
+    assert reduced.obs_names[0] == "c0"
+
+
+def test_a_file_that_is_large_for_the_memory_is_read_in_pieces_and_that_is_said(
+    stored, run, quick_options, monkeypatch
+):
+    monkeypatch.setattr("tamis.readers.pieces.SMALL", 0)
+    monkeypatch.setattr("tamis.sources.memory.free_memory", lambda: 1000)
+    found = run("select", "cells.h5ad", "-k", 2, *quick_options)
+    assert "note: cells.h5ad is large for the free memory and is read in pieces." in found.stderr
+    assert found.exit_code == 0
+    assert "in pieces" not in run("select", "cells.h5ad", "-k", 2, *quick_options, "--whole").stderr
+
+
+def test_counts_are_scaled_and_logarithmised_the_same_way(stored):
+    options = {"scale": True, "log1p": True, "drop": ("nuisance_*",)}
+    pieces, whole = (read(stored / "cells.h5ad", Request(in_pieces=way, **options)) for way in (True, False))
+    assert pieces.in_pieces
+    assert not whole.in_pieces
+    assert pieces.feature_names.tolist() == whole.feature_names.tolist()
+    np.testing.assert_allclose(pieces.X[:].toarray(), whole.X.toarray(), rtol=1e-6)
+
+
+def test_labels_and_names_are_read(stored, blobs):
+    table = read(stored / "cells.zarr", Request(labels="kind"))
+    assert table.y.tolist() == ["abc"[label] for label in blobs.labels]
+    assert table.sample_names[:2].tolist() == ["c0", "c1"]
+    parts = read(stored / "parts", Request(index="id"))
+    assert parts.sample_names[-1] == "c89"
+
+
+def test_apply_evaluate_and_report_take_folders(stored, run, quick_options):
+    run("select", "cells.h5ad", "-k", 2, "-o", "out", *quick_options)
+    done = run("apply", "out/selector.tamis", "parts", "--index", "id", "-o", "small.parquet")
+    assert "90 samples with 2 features" in done.stdout + done.stderr
+    scoring = ["-f", "signal_0,signal_1", "--random", 2, "--resamples", 2]
+    assert run("evaluate", "parts", "--index", "id", *scoring).exit_code == 0
+    assert run("report", "out/selector.tamis", "cells.zarr", "-o", "page.html").exit_code == 0
+    assert (stored / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "sentence"),
+    [
+        (
+            "cells.h5ad",
+            Request(in_pieces=True, labels="type"),
+            "--labels names 'type', which is not a column of obs; there",
+        ),
+        ("cells.zarr", Request(transpose=True), "has its samples in rows; leave --transpose out"),
+        ("parts", Request(), "the column 'id' holds text, not numbers; leave it out"),
+        ("cells.h5ad", Request(in_pieces=True, drop=("*",)), "no column is left to select from"),
+        ("cells.h5ad", Request(in_pieces=True, key="raw"), "holds no matrix 'raw'; there are X"),
+    ],
+)
+def test_what_cannot_be_done_is_said(name, request_, sentence, stored):
+    with pytest.raises(ReadError, match=sentence):
+        read(stored / name, request_)
+
+
+def test_a_gap_in_the_last_rows_is_named_with_its_place(stored, blobs, run):
+    X = blobs.X.copy()
+    X[89, 3] = np.nan
+    np.save(stored / "gap.npy", X)
+    found = run("select", "gap.npy", "-k", 2, "--in-pieces")
+    assert found.exit_code == 2
+    assert (
+        "gap.npy: 1 cell(s) are missing or not finite, in the column 'feature_3', the first in row 89" in found.stderr
+    )
+    assert not (stored / "gap-tamis").exists()
+
+
+def test_a_checkpoint_is_kept_and_used(stored, run, quick_options):
+    options = ["select", "cells.h5ad", "-k", 2, *quick_options, "--checkpoint", "state"]
+    first = run(*options)
+    assert (stored / "state" / "fit.checkpoint").exists()
+    assert run(*options).stdout == first.stdout
+    refused = run(*options, "--seed", 1)
+    assert refused.exit_code == 2
+    assert "state/fit.checkpoint is the checkpoint of another fit: seed was" in refused.stderr
