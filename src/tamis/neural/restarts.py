@@ -15,13 +15,11 @@ from tamis.neural.diffusion import TINY
 from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
 from tamis.neural.objective import Objective
+from tamis.neural.structure import NEAR_COPY
 from tamis.neural.training import Callback, Epoch, RowSource, Settings, refit_decoder, train
 
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
-
-NEAR_COPY = 0.9
-"""Columns with at least this absolute correlation count as copies of each other."""
 
 @dataclass(frozen=True)
 class Problem:

@@ -17,6 +17,9 @@ from tamis.neural.diffusion import (
 DRAWS = 3
 """Shuffled copies of a table that tell how smooth columns are by chance."""
 
+NEAR_COPY = 0.9
+"""Columns with at least this absolute correlation count as copies of each other."""
+
 NOISE_LEVEL = 0.15
 """Score of independent columns that the walk of the weights must go below."""
 
@@ -38,9 +41,9 @@ def structure_weights(
 ) -> Tensor:
     """Weigh columns by the structure they carry on the graph of some reference columns: (targets,).
 
-    A reference column is smooth on a graph that it spans itself, so chance is what it scores when the reference columns
-    are shuffled independently of each other; for other columns it is the score of an independent one. The walk is the
-    shortest on which the shuffled columns hardly look smooth.
+    A reference column is smooth on a graph that it and its near copies span themselves, so chance is what it scores when
+    the reference columns are shuffled, near copies alike; for other columns it is the score of an independent one. The
+    walk is the shortest on which columns that are all shuffled hardly look smooth.
 
     Parameters
     ----------
@@ -65,9 +68,19 @@ def structure_weights(
 
 
 def _self_support(columns: Tensor, graph: Graph, steps: int, generator: torch.Generator | None) -> Tensor:
+    groups = first_copies(columns)
     totals = torch.zeros_like(columns[0])
     for _ in range(DRAWS):
-        mixed = shuffled(columns, generator)
+        order = torch.rand(columns.shape, generator=generator, device=columns.device).argsort(dim=0)
+        mixed = columns.gather(0, order[:, groups])
         walk = diffuse(graph.transitions((mixed @ mixed.mT)[None]), steps)
         totals += column_scores(mixed, walk)[0]
     return totals / DRAWS
+
+
+def first_copies(columns: Tensor) -> Tensor:
+    """Give for each column the first one that it is a near copy of, which may be itself."""
+    scaled = columns - columns.mean(dim=0)
+    scaled = scaled / (scaled.norm(dim=0) + TINY)
+    alike = (scaled.mT @ scaled).abs() >= NEAR_COPY
+    return (alike | torch.eye(len(alike), dtype=torch.bool, device=alike.device)).int().argmax(dim=1)
