@@ -170,8 +170,8 @@ def redundancy(view: View) -> Tensor:
 class Term(NamedTuple):
     """A term of the objective.
 
-    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±w(1) · log m``, where m is the measure of
-    its value; another enters the loss as ``±w(progress) · m`` and J not at all.
+    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±w(1) · log m``, where m is the measure
+    of its value; another enters the loss as ``±w(progress) · m`` and J not at all.
     """
 
     value: Callable[[View], Tensor]

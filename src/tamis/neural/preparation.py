@@ -66,4 +66,3 @@ def draw_targets(n_features: int, generator: torch.Generator) -> Tensor | None:
     if n_features <= TARGETS:
         return None
     return torch.randperm(n_features, generator=generator, device=generator.device)[:TARGETS]
-

@@ -21,6 +21,7 @@ from tamis.neural.training import Callback, Epoch, RowSource, Settings, refit_de
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
 
+
 @dataclass(frozen=True)
 class Problem:
     """What there is to choose, by which network.
@@ -58,9 +59,7 @@ class Problem:
     def network(self, n_restarts: int, generator: torch.Generator | None) -> SelectorNetwork:
         """Make an untrained network for this choice."""
         layer = self.layer(n_restarts, generator)
-        network = SelectorNetwork(
-            layer, self.hidden_units, self.targets, self.weights, self.solved_readout, generator
-        )
+        network = SelectorNetwork(layer, self.hidden_units, self.targets, self.weights, self.solved_readout, generator)
         return network.to(_device(generator))
 
     def layer(self, n_restarts: int, generator: torch.Generator | None) -> ConcreteLayer:

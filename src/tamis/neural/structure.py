@@ -10,7 +10,6 @@ from tamis.neural.diffusion import (
     column_scores,
     diffuse,
     expected_score,
-    shuffled,
     steps_that_tell_noise,
 )
 
@@ -41,9 +40,9 @@ def structure_weights(
 ) -> Tensor:
     """Weigh columns by the structure they carry on the graph of some reference columns: (targets,).
 
-    A reference column is smooth on a graph that it and its near copies span themselves, so chance is what it scores when
-    the reference columns are shuffled, near copies alike; for other columns it is the score of an independent one. The
-    walk is the shortest on which columns that are all shuffled hardly look smooth.
+    A reference column is smooth on a graph that it and its near copies span themselves, so chance is what it scores
+    when the reference columns are shuffled, near copies alike; for other columns it is the score of an independent
+    one. The walk is the shortest on which columns that are all shuffled hardly look smooth.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tamis.report.analysis import Analysis
+from tamis.selectors.convergence import ENOUGH, EXPLAINED, SETTLED
 
-SETTLED = 0.9
 COPIES = 0.95
 """Chosen features with a correlation above this are as good as copies."""
 
@@ -65,7 +65,9 @@ def judge(selector: Any, analysis: Analysis, stopped: bool = False) -> Verdict:
 def _training(selector: Any, stopped: bool) -> tuple[int, str]:
     if stopped:
         return 2, "Training was stopped early, so that the features are those in the lead at that moment."
-    settled = getattr(selector, "settled_", None)
+    again, settled = getattr(selector, "found_again_", None), getattr(selector, "settled_", None)
+    if again is not None and len(again):
+        return _stability(again)
     if settled is None or not len(settled):
         return 0, ""
     done, units = int((settled >= SETTLED).sum()), len(settled)
@@ -74,6 +76,16 @@ def _training(selector: Any, stopped: bool) -> tuple[int, str]:
     return 1, (
         f"{units - done} of {units} unit(s) had not settled on one feature or its near copies (mean probability "
         f"{settled.mean():.2f}); train longer or with another seed, and see which features stay."
+    )
+
+
+def _stability(again: Any) -> tuple[int, str]:
+    found, chosen = int((again >= EXPLAINED).sum()), len(again)
+    if found == chosen:
+        return 0, f"Other rows of the table would give {'all ' if chosen > 1 else ''}{chosen} feature(s) again."
+    return (1 if found >= ENOUGH * chosen else 2), (
+        f"Other rows of the table would give {found} of the {chosen} feature(s) or near copies again; try more rows, "
+        "another number of features, or another seed, and see which ones stay."
     )
 
 

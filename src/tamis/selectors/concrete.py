@@ -136,6 +136,7 @@ class ConcreteSelector(FeatureSelector):
         self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
     ) -> NDArray[np.float64] | None:
         """Tell how well what other rows select explains each column; None where that would take another training."""
+        del fit, problem, objective, generator
         return None
 
     def _penalty(self) -> dict[str, Term]:

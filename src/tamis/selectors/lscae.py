@@ -64,10 +64,12 @@ class LSCAE(ConcreteGraphSelector):
     score tells how smooth they are on the graph that they span themselves. Both together,
 
     .. math:: J = \log \frac{s}{1 - s}
-                  - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
+                  - w \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
 
-    with s the unexplained share of the (weighted) variance, are minimised by gradient descent while the temperature of
-    the layer falls: the second term discards nuisance columns, the first one copies.
+    with s the unexplained share of the (weighted) variance, are minimised: the second term discards nuisance columns,
+    the first one copies. Columns are first screened by the slope of J; then units are trained by gradient descent while
+    the temperature of the layer falls, in several restarts; at last their choice is compared with what further
+    screening leaves, and single columns are exchanged while J falls.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ class LSCAE(ConcreteGraphSelector):
     graph_on : {"gates", "concrete"}, default="gates"
         What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
         outputs of the k units (the paper's text).
-    diffusion_steps : "auto", int or (int, int), default="auto"
+    diffusion_steps : "auto", int or (int, int), default=1
         Number of steps t of the random walk; a pair doubles it from the first to the second during training. "auto"
         goes from 1 to the smallest power of two at which k independent columns no longer look smooth.
     bandwidth : {"nearest", "mean"}, (rule, factor) or float, default=("mean", 0.05)
@@ -87,17 +89,22 @@ class LSCAE(ConcreteGraphSelector):
         Whether the random walk may stay where it is.
     normalize_score : bool, default=True
         Whether the score is divided by the energy ``trace(GᵀG)``.
+    screening : bool, default=True
+        Whether columns whose gates J wants closed are dropped, a fifth at a time, until eight for each unit are left.
+    decoder : {"graph", "network"}, default="graph"
+        What reconstructs the columns: the graph of the selected ones, ``f̂ = P f``, which predicts each row from its
+        neighbours and needs no training, or a multilayer perceptron (the paper).
     weighted_reconstruction : bool, default=True
-        Whether the reconstruction error of a column is weighted by its smoothness above chance on the graphs seen so
-        far, the mean of ``(f_jᵀ Pᵗ f_j / f_jᵀ f_j − chance level)₊``. Unweighted, columns without structure own the
-        error.
+        Whether the reconstruction error of a column is weighted by how much smoother it is, on the graph of the columns
+        that screening leaves, than if these had nothing to do with each other. Unweighted, columns without structure
+        own the error.
     balance : {"odds", "error"}, default="odds"
         What of the unexplained share of the variance s is balanced against the score: ``s/(1 − s)``, which nuisance
         columns do not dilute, or s itself (the paper).
     reconstruction_warmup : float, default=1.0
         Share of training over which the weight of the reconstruction term rises from 0 to 1.
-    score_weight : (float, float), default=(1.0, 0.25)
-        Weight of the score at the beginning and at the end of training: the graph decides first, reconstruction last.
+    score_weight : (float, float), default=(1.0, 0.5)
+        Weight w of the score at the beginning and at the end of training: the graph decides first, reconstruction last.
     annealing : {"linear", "exponential"}, default="linear"
         How the temperature falls.
     temperature : (float, float), default=(10.0, 0.01)
@@ -108,9 +115,9 @@ class LSCAE(ConcreteGraphSelector):
         Parametrise the logits indirectly, as in IP-CAE: ``Λ = Ψ W + b`` with a vector Ψ_i of this length per unit and
         a map W that all units share. None makes every logit a parameter.
     hidden_units : tuple of int, default=(128, 128)
-        Widths of the decoder's hidden layers.
+        Widths of the hidden layers of a decoder network; ``reconstruct`` uses one too.
     readout : {"solved", "trained"}, default="solved"
-        How the decoder's last layer is found: by ridge regression in every batch, each row predicted from the others,
+        How the last layer of a decoder network is found: by ridge regression in every batch, each row predicted from the others,
         or by gradient descent like the other layers. A trained one learns few rows by heart.
     max_epochs : int or None, default=None
         Passes over the data; None takes as many as make about 300 steps, and at most 1000 steps of a large table.
@@ -121,6 +128,9 @@ class LSCAE(ConcreteGraphSelector):
     n_init : "auto" or int, default="auto"
         Number of restarts; the hard selection with the smallest J wins, its decoder refitted. "auto" makes 4, or fewer
         where k times the number of columns is so large that they could not be trained together.
+    check_stability : bool, default=True
+        Whether to look for the selection again in other rows, by screening and exchanges alone, and warn if less than
+        nine in ten columns are found.
     narrowing : bool, default=True
         Whether columns that no unit wants leave the race during training, which makes it faster.
     scale : {"standard", "center"} or None, default="standard"
@@ -151,7 +161,10 @@ class LSCAE(ConcreteGraphSelector):
     unit_columns_ : ndarray of shape (k,)
         The column that each unit was given, all distinct.
     settled_ : ndarray
-        Probability that each unit without a kept column puts on its column or near copies of it.
+        Probability that each unit without a kept column puts on its favourite or near copies of it.
+    found_again_ : ndarray or None
+        For each selected column that was not kept by request, in the order of ``unit_columns_``, the share of its
+        variance that the columns selected in other rows explain.
     diffusion_steps_ : int
         Steps of the random walk at the end of training.
     n_collisions_ : int
