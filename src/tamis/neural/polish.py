@@ -3,9 +3,11 @@
 import torch
 from torch import Tensor
 
+from tamis.neural.diffusion import TINY
 from tamis.neural.network import hard_codes
 from tamis.neural.objective import Goal, Objective, View
 from tamis.neural.screening import column_slopes, slopes
+from tamis.neural.structure import NEAR_COPY
 
 MOST_UNITS = 32
 """Selections of more columns are left alone: an exchange matters less there, and costs more."""
@@ -15,6 +17,10 @@ SHORTLIST = 12
 
 SWEEPS = 3
 LEAST_GAIN = 1e-3
+
+COPY_COST = 10.0
+"""What a near copy among the selected columns costs, more than any exchange can gain: copies tell nothing new."""
+
 VALUES_AT_ONCE = 2**22
 
 
@@ -26,24 +32,41 @@ def objectives(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) 
     return torch.cat([objective(view).objective for view in views])
 
 
+@torch.no_grad()
+def copies(x: Tensor, selections: Tensor) -> Tensor:
+    """Count, for selections (n, k), the columns that are near copies of an earlier one: (n,)."""
+    codes = hard_codes(x, selections)
+    codes = codes - codes.mean(dim=1, keepdim=True)
+    codes = codes / (codes.norm(dim=1, keepdim=True) + TINY)
+    alike = (codes.mT @ codes).abs() >= NEAR_COPY
+    return alike.triu(diagonal=1).any(dim=1).sum(dim=-1)
+
+
 def polish(
     x: Tensor, columns: Tensor, n_kept: int, candidates: Tensor, goal: Goal, objective: Objective
 ) -> tuple[Tensor, int]:
-    """Exchange single columns (the first ``n_kept`` excepted) for candidates while J falls; give them and a count."""
+    """Exchange single columns (the first ``n_kept`` excepted) for candidates while J falls, near copies first of all.
+
+    Give the columns, and how many exchanges there were.
+    """
     if len(columns) - n_kept > MOST_UNITS:
         return columns, 0
-    best = float(objectives(x, columns[None], goal, objective)[0])
+    best = float(_costs(x, columns[None], goal, objective)[0])
     exchanges = 0
     for _ in range(SWEEPS):
         before = exchanges
         for place in range(n_kept, len(columns)):
             trials = _with_another(x, columns, place, candidates, goal, objective)
-            values = objectives(x, trials, goal, objective)
+            values = _costs(x, trials, goal, objective)
             if len(values) and float(values.min()) < best - LEAST_GAIN:
                 best, columns, exchanges = float(values.min()), trials[values.argmin()], exchanges + 1
         if exchanges == before:
             break
     return columns, exchanges
+
+
+def _costs(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
+    return objectives(x, selections, goal, objective) + COPY_COST * copies(x, selections)
 
 
 def _with_another(
