@@ -1,0 +1,156 @@
+"""Speed and memory of LSCAE: against the authors' package, against its own matrix products, growth, and peak memory.
+
+Run: python -m benchmarks.performance          (measures what is missing, then writes docs/performance.md)
+     python -m benchmarks.performance page      (writes the page only)
+
+Every measurement is appended to docs/performance/results.jsonl as it ends; delete a line to measure it again.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from benchmarks.training import EPOCHS, peer_seconds, tables
+
+from tamis import LSCAE
+
+DOCS = Path(__file__).parent.parent / "docs"
+RESULTS = DOCS / "performance" / "results.jsonl"
+ONE_FIT = {"n_init": 1, "random_state": 0, "n_jobs": 1}
+GROWTH = {
+    "d": [(1000, d, 100) for d in (2500, 5000, 10000, 20000, 40000)],
+    "n": [(n, 500, 20) for n in (1000, 4000, 16000, 64000)],
+    "k": [(1000, 5000, k) for k in (25, 50, 100, 200, 400)],
+}
+MEMORY = {
+    "56 × 25,683, k = 300": ("dense", 56, 25683, 300, {}),
+    "sparse 21,332 × 24,408 (0.3 % nonzero), k = 300, one epoch, batch 512": (
+        "sparse",
+        21332,
+        24408,
+        300,
+        {"max_epochs": 1, "batch_size": 512},
+    ),
+    "500 × 200,000, k = 100": ("dense", 500, 200000, 100, {}),
+}
+MEASURE_MEMORY = """
+import resource, sys, time, json
+import numpy as np, scipy.sparse as sp
+import torch, sklearn.cluster
+from tamis import LSCAE
+kind, n, d, k, parameters = json.loads(sys.argv[1])
+rng = np.random.default_rng(0)
+if kind == "dense":
+    X = rng.standard_normal((n, d), dtype=np.float32)
+else:
+    size = int(0.003 * n * d)
+    places = rng.integers(n, size=size), rng.integers(d, size=size)
+    X = sp.csr_matrix((rng.random(size, dtype=np.float32), places), shape=(n, d))
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+start, before = time.perf_counter(), peak()
+LSCAE(k, random_state=0, n_init=1, **parameters).fit(X)
+print(json.dumps({"above": peak() - before, "peak": peak(), "seconds": time.perf_counter() - start}))
+"""
+
+
+def main() -> None:
+    """Measure what is missing and write the page."""
+    if sys.argv[1:] != ["page"]:
+        torch.set_num_threads(1)
+        for name, measure in {"peer": _peer, "step": _step, "growth": _growth, "memory": _memory}.items():
+            measure(name)
+    from benchmarks.performance_page import write
+
+    write(_rows())
+
+
+def _rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def _keep(what: str, case: str, **values: Any) -> None:
+    RESULTS.parent.mkdir(exist_ok=True)
+    machine = (
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, torch {torch.__version__}"
+    )
+    row = {"what": what, "case": case, **values, "machine": machine}
+    with RESULTS.open("a") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    print(row, flush=True)
+
+
+def _missing(what: str, case: str) -> bool:
+    return not any(row["what"] == what and row["case"] == case for row in _rows())
+
+
+def _fit_seconds(X: Any, k: int, **parameters: Any) -> float:
+    start = time.perf_counter()
+    LSCAE(k, **(ONE_FIT | parameters)).fit(X)
+    return time.perf_counter() - start
+
+
+def _peer(what: str) -> None:
+    """Alternate whole fits of tamis and of the peer; the peer runs few epochs, scaled linearly."""
+    for name, X, k, epochs in tables():
+        X = X[:, np.ptp(X, axis=0) > 0]
+        if not _missing(what, name):
+            continue
+        peer, same, default = [], [], []
+        for _ in range(2):
+            peer.append(peer_seconds(X, k, epochs))
+            same.append(_fit_seconds(X, k, max_epochs=EPOCHS, batch_size=64))
+            default.append(_fit_seconds(X, k, n_init="auto"))
+        _keep(what, name, k=k, peer_epochs=epochs, equal=min(peer) / min(same), defaults=min(peer) / min(default))
+
+
+def _products(rows: int, d: int, k: int) -> float:
+    """Time the matrix products of a plain step: codes ``X Zᵀ`` and the gradient by Z."""
+    x, z, g = torch.randn(rows, d), torch.rand(k, d), torch.randn(rows, k)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        x @ z.T
+        g.T @ x
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _step(what: str) -> None:
+    """Relate a mean step of a whole fit, screening and all, to the matrix products of a plain step."""
+    case = "k = 300, d = 25,000, batch 64"
+    if _missing(what, case):
+        X = np.random.default_rng(0).standard_normal((64, 25000)).astype(np.float32)
+        short, long = (
+            min(_fit_seconds(X, 300, max_epochs=e, check_stability=False) for _ in range(2)) for e in (20, 320)
+        )
+        plain = _products(64, 25000, 300)
+        _keep(what, case, step=(long - short) / 300 / plain, whole=long / 320 / plain)
+
+
+def _growth(what: str) -> None:
+    for axis, sizes in GROWTH.items():
+        for n, d, k in sizes:
+            case = f"{axis}: {n} × {d}, k = {k}"
+            if _missing(what, case):
+                X = np.random.default_rng(0).standard_normal((n, d)).astype(np.float32)
+                epochs = 20 if axis == "n" else 50
+                _keep(what, case, axis=axis, n=n, d=d, k=k, seconds=_fit_seconds(X, k, max_epochs=epochs))
+
+
+def _memory(what: str) -> None:
+    for case, arguments in MEMORY.items():
+        if _missing(what, case):
+            command = [sys.executable, "-W", "ignore", "-c", MEASURE_MEMORY, json.dumps(arguments)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+            _keep(what, case, **json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""docs/performance.md and its plot, from the kept measurements."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("agg")
+from matplotlib import pyplot as plt
+
+DOCS = Path(__file__).parent.parent / "docs"
+AXES = {
+    "d": "columns d (1,000 rows, k = 100)",
+    "n": "rows n (500 columns, k = 20)",
+    "k": "columns selected k (1,000 × 5,000)",
+}
+
+
+def write(rows: list[dict[str, Any]]) -> None:
+    """Write the page and draw the growth."""
+    slopes = _draw([row for row in rows if row["what"] == "growth"])
+    parts = [
+        HEAD,
+        _peer(rows),
+        _step(rows),
+        GROWTH_WORDS,
+        _slopes(slopes),
+        _memory(rows),
+        f"Machine: {rows[-1]['machine']}, one thread.",
+    ]
+    (DOCS / "performance.md").write_text("\n\n".join(parts) + "\n")
+
+
+HEAD = """# Speed and memory
+
+Made by `python -m benchmarks.performance`; ratios of times within one run, since seconds are those of one machine. Fits
+are whole: validation, scaling, screening, training, the last exchanges and the look at other rows."""
+
+GROWTH_WORDS = """## Growth
+
+Seconds relative to the smallest table, at fixed epochs (50; 20 for rows), and the slope of log time on log size.
+
+![growth of time with columns, rows and selected columns](performance/growth.svg)"""
+
+
+PEER_WORDS = """## Against the authors' package
+
+The peer is `lscae` from PyPI: same table, batch (64), epochs (300) and one thread; the two alternate, best of two. Its
+time is scaled linearly from the epochs it ran. "Defaults" is `LSCAE(k)` with all its restarts.
+
+| table | k | epochs of the peer | equal epochs, one restart | defaults |
+|---|---|---|---|---|"""
+
+STEP_WORDS = """## A step against matrix products
+
+The products are those that a plain step of a concrete autoencoder cannot do without, `X Zᵀ` and the gradient by Z, at
+full size. Screening leaves 8 columns for each unit, and the graph as decoder needs products of rows × rows only, so
+that a step can cost less than they do.
+
+| case | a step | a whole fit of 320 steps, per step |
+|---|---|---|"""
+
+MEMORY_WORDS = """## Memory
+
+Peak resident memory above that of the process before the fit, with the table loaded.
+
+| fit | above, GiB | whole process, GiB |
+|---|---|---|"""
+
+
+def _peer(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        f"| {row['case']} | {row['k']} | {row['peer_epochs']} | {row['equal']:.0f} × faster "
+        f"| {row['defaults']:.0f} × faster |"
+        for row in rows
+        if row["what"] == "peer"
+    ]
+    return "\n".join([PEER_WORDS, *lines])
+
+
+def _step(rows: list[dict[str, Any]]) -> str:
+    lines = [f"| {row['case']} | {row['step']:.2f} × | {row['whole']:.2f} × |" for row in rows if row["what"] == "step"]
+    return "\n".join([STEP_WORDS, *lines])
+
+
+def _slopes(slopes: dict[str, float]) -> str:
+    return "\n".join(
+        ["| in | slope |", "|---|---|", *(f"| {AXES[axis]} | {slope:.2f} |" for axis, slope in slopes.items())]
+    )
+
+
+def _memory(rows: list[dict[str, Any]]) -> str:
+    lines = [f"| {row['case']} | {row['above']:.2f} | {row['peak']:.2f} |" for row in rows if row["what"] == "memory"]
+    return "\n".join([MEMORY_WORDS, *lines])
+
+
+def _draw(rows: list[dict[str, Any]]) -> dict[str, float]:
+    figure, axes = plt.subplots(1, 3, figsize=(9, 2.8), layout="constrained")
+    slopes = {}
+    for axis, (name, label) in zip(axes, AXES.items(), strict=True):
+        points = sorted((row[name], row["seconds"]) for row in rows if row["axis"] == name)
+        if len(points) < 2:
+            continue
+        sizes, seconds = np.array(points).T
+        slopes[name] = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+        axis.loglog(sizes, seconds / seconds[0], "o-", color="#0072B2", label="measured")
+        axis.loglog(sizes, sizes / sizes[0], "--", color="#999999", label="linear")
+        axis.set(xlabel=label, ylabel="time, relative")
+        axis.legend(frameon=False)
+    (DOCS / "performance").mkdir(exist_ok=True)
+    figure.savefig(DOCS / "performance" / "growth.svg")
+    plt.close(figure)
+    return slopes
