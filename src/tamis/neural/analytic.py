@@ -166,7 +166,7 @@ def _add_redundancy(by_logits: Tensor, layer: ConcreteLayer, temperature: float,
     excess = (most - 1).clamp_min_(0)
     if excess.max() > 0:
         at = column[:, None, None].expand(-1, probabilities.shape[1], 1)
-        wanted = probabilities.gather(2, at) * ((excess > 0) * (weight / temperature))[:, None, None]
+        wanted = probabilities.gather(2, at) * (weight / temperature) * (excess > 0)[:, None, None]
         by_logits.addcmul_(probabilities, wanted, value=-1)
         by_logits.scatter_add_(2, at, wanted)
     return excess
