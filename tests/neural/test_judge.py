@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from tamis.neural import judge as module
+from tamis.neural import polish
 from tamis.neural.concrete import ConcreteLayer
-from tamis.neural.judge import Improvement, Judge
+from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Objective, Term, reconstruction, smoothness
 from tamis.neural.polish import objectives
@@ -80,61 +81,61 @@ def test_targets_are_what_is_judged_by(rows, default_objective):
 
 
 def improved(judge, columns, candidates=None, kept=NOTHING):
+    """Give J of the columns, and what became of them."""
     columns = torch.tensor(columns)
     value = float(judge.objectives(None, columns[None])[0])
-    candidates = torch.arange(20) if candidates is None else candidates
-    return (value, *judge.improve(columns, value, candidates, kept))
+    return value, judge.improve(columns, value, torch.arange(20) if candidates is None else candidates, kept)
 
 
 def test_elimination_replaces_a_worse_selection(rows, table, default_objective, monkeypatch):
-    monkeypatch.setattr(module, "MOST_UNITS", 0)
+    monkeypatch.setattr(polish, "MOST_UNITS", 0)
     judge = judge_of(rows, default_objective)
-    before, columns, after, improvement = improved(judge, [9, 14])
-    assert improvement == Improvement(eliminated=True, exchanges=0)
-    assert table.is_solved_by(columns.numpy())
-    assert after < before
-    assert after == pytest.approx(float(judge.objectives(None, columns[None])[0]))
+    before, better = improved(judge, [9, 14])
+    assert (better.eliminated, better.exchanges) == (True, 0)
+    assert table.is_solved_by(better.columns.numpy())
+    assert better.objective < before
+    assert better.objective == pytest.approx(float(judge.objectives(None, better.columns[None])[0]))
 
 
 def test_a_better_selection_stays(rows, default_objective, monkeypatch):
     monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
-    before, columns, after, improvement = improved(judge_of(rows, default_objective), [0, 1])
-    assert not improvement.eliminated
-    assert after <= before
-    assert set(columns.tolist()) <= {0, 1, 2, 3}
+    before, better = improved(judge_of(rows, default_objective), [0, 1])
+    assert not better.eliminated
+    assert better.objective <= before + 1e-5
+    assert set(better.columns.tolist()) <= {0, 1, 2, 3}
 
 
 def test_a_small_selection_is_polished(rows, table, default_objective, monkeypatch):
     monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
-    _, columns, _, improvement = improved(judge_of(rows, default_objective), [8, 15])
-    assert improvement.exchanges >= 1
-    assert table.is_solved_by(columns.numpy())
+    _, better = improved(judge_of(rows, default_objective), [8, 15])
+    assert better.exchanges >= 1
+    assert table.is_solved_by(better.columns.numpy())
 
 
 def test_kept_columns_and_candidates_are_respected(rows, default_objective):
     candidates = torch.tensor([2, 3, *range(5, 19)])
-    before, columns, after, _ = improved(judge_of(rows, default_objective), [19, 8, 9], candidates, torch.tensor([19]))
-    assert columns[0] == 19
-    assert set(columns[1:].tolist()) <= set(candidates.tolist())
-    assert after < before
+    before, better = improved(judge_of(rows, default_objective), [19, 8, 9], candidates, torch.tensor([19]))
+    assert better.columns[0] == 19
+    assert set(better.columns[1:].tolist()) <= set(candidates.tolist())
+    assert better.objective < before
 
 
 @pytest.mark.parametrize("changes", [{"decodes": False}, {"on": "concrete"}], ids=["network", "concrete"])
 def test_nothing_is_done_where_a_network_decodes_or_the_graph_is_of_units(rows, default_objective, changes):
     objective = replace(default_objective, recipe=replace(default_objective.recipe, **changes))
     bad = torch.tensor([9, 14])
-    columns, value, improvement = judge_of(rows, objective).improve(bad, 1.25, torch.arange(20), NOTHING)
-    assert columns is bad
-    assert (value, improvement) == (1.25, Improvement())
+    same = judge_of(rows, objective).improve(bad, 1.25, torch.arange(20), NOTHING)
+    assert same.columns is bad
+    assert (same.objective, same.eliminated, same.exchanges) == (1.25, False, 0)
 
 
 def test_nothing_is_done_where_all_is_kept(rows, default_objective):
     kept = torch.tensor([9, 14])
-    columns, value, improvement = judge_of(rows, default_objective).improve(kept, 1.25, torch.arange(9), kept)
-    assert (columns.tolist(), value, improvement) == ([9, 14], 1.25, Improvement())
+    same = judge_of(rows, default_objective).improve(kept, 1.25, torch.arange(9), kept)
+    assert (same.columns.tolist(), same.objective, same.eliminated, same.exchanges) == ([9, 14], 1.25, False, 0)
 
 
 def test_a_score_alone_is_improved_too(rows, default_objective):
     score = Objective({"score": Term(smoothness, maximise=True)}, default_objective.recipe)
-    before, _, after, _ = improved(judge_of(rows, score), [9, 14])
-    assert after < before
+    before, better = improved(judge_of(rows, score), [9, 14])
+    assert better.objective < before

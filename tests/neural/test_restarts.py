@@ -2,7 +2,6 @@ import pytest
 import torch
 
 from tamis.neural import judge, polish, restarts
-from tamis.neural.judge import Improvement
 from tamis.neural.objective import Goal, Objective, Term, reconstruction
 from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
 from tamis.neural.schedules import linear
@@ -83,7 +82,7 @@ def test_of_many_columns_some_are_reconstructed_in_training_and_all_in_the_end(r
 
 def test_where_a_network_decodes_the_units_choice_stands(rows):
     best, _ = run(rows)
-    assert best.improvement == Improvement()
+    assert (best.eliminated, best.exchanges) == (False, 0)
 
 
 def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective, monkeypatch):
@@ -99,7 +98,7 @@ def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective,
 def test_nothing_to_learn_where_the_graph_decodes(rows, default_objective):
     best, objectives = run(rows, objective=default_objective, kept=[3, 1], candidates=torch.tensor([0, 2]))
     assert best.columns.tolist() == [3, 1]
-    assert best.improvement == Improvement()
+    assert (best.eliminated, best.exchanges) == (False, 0)
     assert best.objective == objectives[0]
 
 
