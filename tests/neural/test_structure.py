@@ -99,8 +99,8 @@ def test_independent_columns_hardly_weigh(seed, reference):
     x = batch(seed, n_rows=400)
     weights = structure_weights(x, torch.arange(20), torch.tensor(reference), GRAPH, generator())
     assert weights[PLANTED].min() > 3.5
-    assert weights[4:].max() < 0.3
-    assert weights[4:].mean() < 0.05
+    assert weights[4:].max() < 0.4
+    assert weights[4:].mean() < 0.1
     assert weights.mean().item() == pytest.approx(1)
 
 

@@ -51,12 +51,13 @@ def test_few_rows_are_one_batch(rows):
 def test_training_lowers_the_objective_and_reports_every_epoch(rows):
     told = []
     net = network()
-    history = train(net, PLAIN, rows, settings(epochs=60), generator(), told.append)
+    history = train(net, PLAIN, rows, settings(epochs=150, batch_size=40), generator(), told.append)
     assert told == history
-    assert [epoch.number for epoch in history] == list(range(1, 61))
+    assert [epoch.number for epoch in history] == list(range(1, 151))
     assert history[-1].temperature == pytest.approx(0.1)
     assert history[0].objective.shape == (2,)
-    assert (history[-1].objective < history[0].objective).all()
+    objectives = torch.stack([epoch.objective for epoch in history])  # of one noisy sample each, so compare several
+    assert (objectives[-20:].median(dim=0).values < objectives[:5].median(dim=0).values).all()
     assert (net.layer.logits.argmax(dim=-1) != 2).all()  # the column that explains only itself
     torch.testing.assert_close(history[3].terms["reconstruction"].log(), history[3].objective, atol=0.3, rtol=0)
 
