@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from tamis.neural import structure
 from tamis.neural.diffusion import (
     Graph,
     chance_level,
@@ -54,7 +55,9 @@ def shuffled_with_copies(columns, source):
     return torch.stack(mixed, dim=1)
 
 
-def test_the_first_of_near_copies():
+@pytest.mark.parametrize("at_once", [2, 512])
+def test_the_first_of_near_copies(at_once, monkeypatch):
+    monkeypatch.setattr(structure, "COLUMNS_AT_ONCE", at_once)
     base = torch.randn(100, 3, generator=generator())
     x = torch.stack([base[:, 0], base[:, 1], 3 - 2 * base[:, 0], torch.ones(100), base[:, 1] + 0.1 * base[:, 2]], dim=1)
     assert first_copies(x).tolist() == [0, 1, 0, 3, 1]
