@@ -4,7 +4,7 @@ import torch
 from tamis.neural import polish as module
 from tamis.neural.network import hard_codes
 from tamis.neural.objective import Goal, View
-from tamis.neural.polish import objectives, polish
+from tamis.neural.polish import copies, objectives, polish
 from tamis.synthetic import moons_with_copies
 
 INFORMATIVE = torch.tensor([1.0] * 4 + [0.0] * 16)
@@ -35,15 +35,35 @@ def test_objectives_in_chunks_are_those_one_by_one(x, default_objective, monkeyp
         torch.testing.assert_close(alone[0], value)
 
 
+def test_near_copies_are_counted(x):
+    selections = torch.tensor([[0, 1, 5], [0, 2, 5], [12, 4, 9], [2, 3, 0], [4, 12, 5]])
+    # Columns 0 and 2, 1 and 3 are noisy copies, 4 and 12 exact ones.
+    assert copies(x, selections).tolist() == [0, 1, 1, 1, 1]
+    assert copies(x, torch.tensor([[0, 2, 4, 12]])).tolist() == [2]
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_J_never_rises(x, default_objective, seed, k):
+def test_J_never_rises_but_to_be_rid_of_copies(x, default_objective, seed, k):
     columns, goal = random_selections(1, k, seed)[0], Goal(x)
     better, exchanges = polish(x, columns, 0, torch.arange(20), goal, default_objective)
-    before, after = objectives(x, torch.stack([columns, better]), goal, default_objective).tolist()
+    both = torch.stack([columns, better])
+    (before, after), counts = objectives(x, both, goal, default_objective).tolist(), copies(x, both)
     assert len(set(better.tolist())) == k
-    assert after < before if exchanges else better.tolist() == columns.tolist()
+    assert counts[1] <= counts[0]
+    if counts[1] == counts[0]:
+        assert after < before if exchanges else better.tolist() == columns.tolist()
     assert (better != columns).sum() <= exchanges
+
+
+def test_copies_are_exchanged_even_if_J_rises(x, default_objective):
+    copied = torch.tensor([4, 12])
+    goal = Goal(x, torch.tensor([0.0] * 4 + [1.0] + [0.0] * 15))  # column 4 is all that is to be reconstructed
+    better, exchanges = polish(x, copied, 0, torch.tensor([4, 12, 6, 7]), goal, default_objective)
+    before, after = objectives(x, torch.stack([copied, better]), goal, default_objective).tolist()
+    assert exchanges >= 1
+    assert after > before
+    assert copies(x, better[None]).tolist() == [0]
 
 
 def test_a_bad_pair_on_the_moons_is_repaired(table, x, default_objective):

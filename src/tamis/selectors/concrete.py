@@ -133,11 +133,7 @@ class ConcreteSelector(FeatureSelector):
         return prepare(problem, objective, None, False, generator)
 
     def _found_again(
-        self,
-        fit: Fit,  # noqa: ARG002
-        problem: Problem,  # noqa: ARG002
-        objective: Objective,  # noqa: ARG002
-        generator: torch.Generator,  # noqa: ARG002
+        self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
     ) -> NDArray[np.float64] | None:
         """Tell how well what other rows select explains each column; None where that would take another training."""
         del fit, problem, objective, generator
