@@ -9,9 +9,11 @@ from tamis.neural.diffusion import (
     column_scores,
     diffuse,
     diffusion_score,
+    expected_score,
     gated_gram,
     largest_nearest_neighbour,
     mean_squared_distance,
+    shuffled,
     squared_distances,
     steps_that_tell_noise,
 )
@@ -134,6 +136,39 @@ def test_chance_level_is_what_unrelated_columns_reach(steps):
     assert scores.mean().item() == pytest.approx(mean.item(), abs=3 * scores.std().item() / 60)
     assert scores.std().item() == pytest.approx(one_deviation.item(), rel=0.1)
     assert (scores > chance_level(walk, 4000)[0]).sum() <= 8
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_expected_score_is_the_mean_over_all_orders_of_a_column(steps):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(60, 3, generator=generator, dtype=torch.float64)
+    walk = diffuse(Graph("mean", 0.05, self_loops=True).transitions((x @ x.mT)[None]), steps)
+    expected = (sum(walk[0, i, i].item() for i in range(60)) - 1) / 60
+    assert expected_score(walk).tolist() == pytest.approx([expected])
+    column = torch.randn(60, 1, generator=generator, dtype=torch.float64)
+    orders = shuffled((column - column.mean()).expand(60, 4000), generator)
+    scores = column_scores(orders, walk)[0]
+    # Without replacement, other rows are not independent of one's own: tr Q − 1 over m − 1 rather than m.
+    assert scores.mean().item() == pytest.approx(expected * 60 / 59, abs=4 * scores.std().item() / 4000**0.5)
+
+
+def test_shuffled_columns_hold_the_same_values_in_orders_of_their_own(x):
+    mixed = shuffled(x, torch.Generator().manual_seed(0))
+    torch.testing.assert_close(mixed.sort(dim=0).values, x.sort(dim=0).values)
+    same = torch.arange(50.0)[:, None].expand(50, 4)
+    orders = shuffled(same, torch.Generator().manual_seed(0))
+    assert len(torch.unique(orders, dim=1).T) == 4
+    torch.testing.assert_close(orders, shuffled(same, torch.Generator().manual_seed(0)))
+
+
+def test_a_lower_level_asks_for_a_longer_walk():
+    x = torch.randn(200, 40, generator=torch.Generator().manual_seed(0))
+
+    def steps(level):
+        return steps_that_tell_noise(x, Graph("mean", 0.05), 5, torch.Generator().manual_seed(1), level=level)
+
+    assert steps(1.0) == 1
+    assert steps(0.15) > steps(0.5) > 1
 
 
 def test_fewer_columns_need_longer_walks():

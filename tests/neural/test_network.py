@@ -1,8 +1,8 @@
 import torch
 
 from tamis.neural.concrete import ConcreteLayer
-from tamis.neural.network import SelectorNetwork, distinct_columns, hard_codes
-from tamis.neural.objective import Objective, Term, reconstruction, redundancy
+from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns, hard_codes
+from tamis.neural.objective import GraphRecipe, Objective, Term, reconstruction, redundancy, smoothness
 from tamis.neural.readout import leave_one_out
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
@@ -60,12 +60,22 @@ def test_soft_and_hard_views_agree_when_cold_and_sure():
 
 
 def test_targets_are_what_is_reconstructed():
-    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]))
+    weights = torch.tensor([1.5, 0.5])
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]), weights=weights)
     x = torch.randn(5, 4)
     view = network.soft_view(x, PLAIN, 1.0, 0.0, noise(network))
-    torch.testing.assert_close(view.goal, x[:, [3, 1]])
+    torch.testing.assert_close(view.goal.columns, x[:, [3, 1]])
+    torch.testing.assert_close(view.goal.weights, weights)
     assert view.decoded.shape == (1, 5, 2)
-    assert view.structure.total.shape == (1, 2)
+    assert network.hard_view(x, PLAIN, torch.tensor([[2, 0]])).decoded.shape == (1, 5, 2)
+
+
+def test_the_goal_of_a_batch_is_made_once():
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]))
+    x, other = torch.randn(5, 4), torch.randn(5, 4)
+    assert network.goal(x) is network.goal(x)
+    torch.testing.assert_close(network.goal(other).columns, other[:, [3, 1]])
+    torch.testing.assert_close(network.goal(x).columns, x[:, [3, 1]])
 
 
 def test_what_no_term_needs_is_not_computed():
@@ -75,4 +85,29 @@ def test_what_no_term_needs_is_not_computed():
     penalised = Objective({"redundancy": Term(redundancy, balanced=False)})
     view = network.soft_view(x, penalised, 1.0, 0.0, noise(network))
     assert view.probabilities is not None
+    assert view.codes is None
     assert view.decoded is None
+
+
+def test_a_graph_that_decodes_leaves_the_network_idle():
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
+    objective = Objective({"reconstruction": Term(reconstruction)}, GraphRecipe(decodes=True))
+    x = torch.randn(5, 4)
+    soft = network.soft_view(x, objective, 1.0, 0.0, noise(network))
+    assert soft.codes is soft.decoded is None
+    assert reconstruction(soft).shape == (1,)
+    hard = network.hard_view(x, objective, torch.tensor([[2, 0]]))
+    assert hard.decoded is None
+    torch.testing.assert_close(hard.codes[0], x[:, [2, 0]])
+
+
+def test_a_graph_on_the_units_needs_their_codes():
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
+    objective = Objective({"score": Term(smoothness, maximise=True)}, GraphRecipe(on="concrete"))
+    view = network.soft_view(torch.randn(5, 4), objective, 1.0, 0.0, noise(network))
+    torch.testing.assert_close(view.gram, view.codes @ view.codes.mT)
+
+
+def test_units_choose_in_turn():
+    assert choose_in_turn(torch.tensor([[0.6, 0.4], [0.9, 0.1]])).tolist() == [1, 0]
+    assert choose_in_turn(torch.tensor([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])).tolist() == [0, 1]

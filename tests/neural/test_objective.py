@@ -5,20 +5,22 @@ from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import (
+    Goal,
     GraphRecipe,
     Objective,
     Term,
     View,
+    identity,
     odds,
     reconstruction,
     redundancy,
     smoothness,
-    weighted_reconstruction,
 )
-from tamis.neural.schedules import constant, warm_up
-from tamis.neural.structure import StructureMemory
+from tamis.neural.schedules import constant, linear, warm_up
 
 RECIPE = GraphRecipe(Graph("mean", 0.4), steps=lambda _: 2)
+DECODING = GraphRecipe(Graph("mean", 0.4), decodes=True)
+WEIGHTS = torch.tensor([0.5, 2.0, 0.0, 1.5], dtype=torch.float64)
 BOTH = {"reconstruction": Term(reconstruction), "score": Term(smoothness, maximise=True)}
 
 
@@ -37,53 +39,78 @@ def decoder():
     return Decoder(2, (3, 5, 4), torch.Generator().manual_seed(2)).double()
 
 
-def view_of(x, logits, decoder, recipe=RECIPE, **options):
+def view_of(x, logits, decoder, recipe=RECIPE, weights=None, **options):
     layer = ConcreteLayer(2, 3, 4)
-    weights = torch.softmax(logits, dim=-1)
-    codes = layer.codes(x, weights)
+    sample = torch.softmax(logits, dim=-1)
+    codes = layer.codes(x, sample)
     return View(
-        x,
-        codes,
-        decoder(codes),
+        Goal(x, weights),
         recipe,
-        StructureMemory(2, 4).double(),
+        codes,
+        None if recipe.decodes else decoder(codes),
         shown=x,
-        gates=layer.gates(weights),
-        probabilities=weights,
+        gates=layer.gates(sample),
+        probabilities=sample,
         **options,
     )
 
 
-def test_reconstruction_agrees_with_loops(x, logits, decoder):
-    view = view_of(x, logits, decoder)
-    decoded = decoder(view.codes)
-    energy = sum(x[i, j].item() ** 2 for i in range(7) for j in range(4))
+def naive_error(x, decoded, weights):
+    n, d = x.shape
+    return sum(weights[j].item() * (decoded[i, j] - x[i, j]).item() ** 2 for i in range(n) for j in range(d))
+
+
+def naive_energy(x, weights):
+    n, d = x.shape
+    return sum(weights[j].item() * x[i, j].item() ** 2 for i in range(n) for j in range(d))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_goals_agree_with_loops(x, weights):
+    goal, known = Goal(x, weights), torch.ones(4, dtype=torch.float64) if weights is None else weights
+    for i in range(7):
+        for m in range(7):
+            expected = sum(known[j].item() * x[i, j].item() * x[m, j].item() for j in range(4))
+            assert goal.gram[i, m].item() == pytest.approx(expected)
+    assert [goal.energy.item(), goal.trace.item()] == pytest.approx([naive_energy(x, known)] * 2)
+    decoded = torch.randn(2, 7, 4, dtype=torch.float64)
     for r in range(2):
-        squares = [(decoded[r, i, j] - x[i, j]).item() ** 2 for i in range(7) for j in range(4)]
-        assert reconstruction(view)[r].item() == pytest.approx(sum(squares) / energy)
+        assert goal.error_of_columns(decoded)[r].item() == pytest.approx(naive_error(x, decoded[r], known))
 
 
-def test_weighted_reconstruction_agrees_with_loops(x, logits, decoder):
-    view = view_of(x, logits, decoder)
-    view.structure.total += torch.tensor([1.0, 2.0, 0.0, 1.0])
-    error = weighted_reconstruction(view)
-    decoded, weights = decoder(view.codes), view.structure.total
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_the_error_of_a_walk_is_that_of_the_columns_it_gives(x, logits, decoder, weights):
+    walk, goal = view_of(x, logits, decoder).transitions.detach(), Goal(x, weights)
+    torch.testing.assert_close(goal.error_of_walk(walk), goal.error_of_columns(walk @ x))
+    known = torch.ones(4, dtype=torch.float64) if weights is None else weights
     for r in range(2):
-        errors = [sum((decoded[r, i, j] - x[i, j]).item() ** 2 for i in range(7)) for j in range(4)]
-        energies = [sum(x[i, j].item() ** 2 for i in range(7)) for j in range(4)]
-        expected = sum(weights[r, j].item() * errors[j] for j in range(4))
-        expected /= sum(weights[r, j].item() * energies[j] for j in range(4))
-        assert error[r].item() == pytest.approx(expected, rel=1e-6)
+        steps = [[sum(walk[r, i, m] * x[m, j] for m in range(7)) for j in range(4)] for i in range(7)]
+        assert goal.error_of_walk(walk)[r].item() == pytest.approx(naive_error(x, torch.tensor(steps), known))
 
 
-def test_training_views_teach_the_memory_and_hard_ones_do_not(x, logits, decoder):
-    soft = view_of(x, logits, decoder)
-    weighted_reconstruction(soft)
-    assert soft.structure.count == 1
-    codes = x[:, [0, 2, 3]].expand(2, 7, 3)
-    hard = View(x, codes, decoder(codes), RECIPE, structure=soft.structure)
-    weighted_reconstruction(hard)
-    assert soft.structure.count == 1
+def test_a_column_without_weight_does_not_matter(x):
+    changed = x.clone()
+    changed[:, 2] = 100.0
+    torch.testing.assert_close(Goal(changed, WEIGHTS).gram, Goal(x, WEIGHTS).gram)
+    torch.testing.assert_close(Goal(changed, WEIGHTS).energy, Goal(x, WEIGHTS).energy)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_reconstruction_agrees_with_loops(x, logits, decoder, weights):
+    view = view_of(x, logits, decoder, weights=weights)
+    decoded, known = decoder(view.codes), torch.ones(4, dtype=torch.float64) if weights is None else weights
+    for r in range(2):
+        expected = naive_error(x, decoded[r], known) / naive_energy(x, known)
+        assert reconstruction(view)[r].item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_a_graph_that_decodes_takes_one_step(x, logits, decoder, weights):
+    recipe = GraphRecipe(Graph("mean", 0.4), steps=lambda _: 4, decodes=True)
+    view = view_of(x, logits, decoder, recipe, weights=weights)
+    expected = view.goal.error_of_columns(view.transitions @ x) / view.goal.energy
+    torch.testing.assert_close(reconstruction(view), expected)
+    assert not torch.allclose(view.walk, view.transitions)
 
 
 def test_odds():
@@ -105,26 +132,13 @@ def test_redundancy_is_zero_for_distinct_units(x, decoder):
 
 @pytest.mark.parametrize("term", [reconstruction, smoothness, redundancy])
 @pytest.mark.parametrize("on", ["gates", "concrete"])
-def test_gradients_of_the_terms(x, logits, decoder, term, on):
-    recipe = GraphRecipe(Graph("mean", 0.4), on=on, steps=lambda _: 2)
-    assert torch.autograd.gradcheck(lambda values: term(view_of(x, values, decoder, recipe)), logits)
+@pytest.mark.parametrize("decodes", [False, True])
+def test_gradients_of_the_terms(x, logits, decoder, term, on, decodes):
+    recipe = GraphRecipe(Graph("mean", 0.4), on=on, steps=lambda _: 2, decodes=decodes)
+    assert torch.autograd.gradcheck(lambda values: term(view_of(x, values, decoder, recipe, WEIGHTS)), logits)
 
 
-def test_gradient_of_the_weighted_error_holds_the_weights_fixed(x, logits, decoder):
-    view = view_of(x, logits, decoder)
-    (gradient,) = torch.autograd.grad(weighted_reconstruction(view).sum(), logits)
-    fixed = view.structure.weights()
-
-    def error(values):
-        energy = (fixed * x.square().mean(dim=0)).sum(dim=-1)
-        return (view_of(x, values, decoder).column_errors * fixed).sum(dim=-1) / energy
-
-    assert torch.autograd.gradcheck(error, logits)
-    (expected,) = torch.autograd.grad(error(logits).sum(), logits)
-    torch.testing.assert_close(gradient, expected)
-
-
-@pytest.mark.parametrize("measure", [odds, lambda value: value], ids=["odds", "error"])
+@pytest.mark.parametrize("measure", [odds, identity], ids=["odds", "error"])
 def test_balanced_gradient_is_that_of_J(x, logits, decoder, measure):
     for weight in decoder.parameters():  # a decoder that explains something, so that the odds are not at their floor
         weight.data *= 0.3
@@ -139,9 +153,10 @@ def test_balanced_gradient_is_that_of_J(x, logits, decoder, measure):
 
 
 def test_terms_that_share_a_graph_all_keep_their_gradient(x, logits, decoder):
-    both = {"reconstruction": Term(weighted_reconstruction, weight=constant(0.0)), "score": BOTH["score"]}
-    (together,) = torch.autograd.grad(Objective(both, RECIPE)(view_of(x, logits, decoder)).loss.sum(), logits)
-    alone = Objective({"score": BOTH["score"]}, RECIPE)(view_of(x, logits, decoder))
+    both = {"reconstruction": Term(reconstruction, weight=constant(0.0)), "score": BOTH["score"]}
+    shared = view_of(x, logits, decoder, DECODING)
+    (together,) = torch.autograd.grad(Objective(both, DECODING)(shared).loss.sum(), logits)
+    alone = Objective({"score": BOTH["score"]}, DECODING)(view_of(x, logits, decoder, DECODING))
     (expected,) = torch.autograd.grad(alone.loss.sum(), logits)
     torch.testing.assert_close(together, expected)
 
@@ -162,6 +177,38 @@ def test_weights_follow_progress_but_do_not_change_J(x, logits, decoder):
     torch.testing.assert_close(early.objective, late.objective)
 
 
+def test_J_takes_the_weights_of_the_end_of_training(x, logits, decoder):
+    terms = {
+        "reconstruction": Term(reconstruction, weight=warm_up(0.5)),
+        "score": Term(smoothness, maximise=True, weight=linear(3.0, 0.25)),
+    }
+    for progress in (0.0, 0.3, 1.0):
+        parts = Objective(terms, RECIPE)(view_of(x, logits, decoder, progress=progress))
+        expected = parts.terms["reconstruction"].log() - 0.25 * parts.terms["score"].log()
+        torch.testing.assert_close(parts.objective, expected)
+
+
+def test_values_of_several_batches_are_combined_at_once():
+    objective = Objective(BOTH | {"redundancy": Term(redundancy, balanced=False)}, RECIPE)
+    values = {name: torch.rand(5, 2) + 0.1 for name in objective.terms}
+    together = objective.combine(values, 1.0)
+    assert together.loss.shape == together.objective.shape == (5, 2)
+    for batch in range(5):
+        alone = objective.combine({name: value[batch] for name, value in values.items()}, 1.0)
+        torch.testing.assert_close(together.objective[batch], alone.objective)
+        torch.testing.assert_close(together.loss[batch], alone.loss)
+
+
+def test_what_an_objective_needs():
+    network = Objective(BOTH, RECIPE)
+    assert (network.needs_decoder, network.needs_codes, network.needs_probabilities) == (True, True, False)
+    graph = Objective(BOTH | {"redundancy": Term(redundancy, balanced=False)}, DECODING)
+    assert (graph.needs_decoder, graph.needs_codes, graph.needs_probabilities) == (False, False, True)
+    score = {"score": BOTH["score"]}
+    assert not Objective(score, RECIPE).needs_codes
+    assert Objective(score, GraphRecipe(on="concrete")).needs_codes
+
+
 def test_an_unbalanced_term_is_added_as_it_is(x, logits, decoder):
     penalised = Objective({"redundancy": Term(redundancy, balanced=False, weight=constant(5.0))}, RECIPE)
     view = view_of(x, logits, decoder)
@@ -171,10 +218,11 @@ def test_an_unbalanced_term_is_added_as_it_is(x, logits, decoder):
 
 def test_a_hard_view_has_no_gates_and_uses_its_codes(x):
     codes = x[:, [0, 2, 3]].expand(2, 7, 3)
-    hard = View(x, codes, None, RECIPE)
-    soft = View(x, codes, None, RECIPE, shown=x, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
+    hard = View(Goal(x), DECODING, codes)
+    soft = View(Goal(x), DECODING, shown=x, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
     torch.testing.assert_close(smoothness(hard), smoothness(soft))
-    assert redundancy(hard).tolist() == [0, 0]
+    torch.testing.assert_close(reconstruction(hard), reconstruction(soft))
+    assert redundancy(hard).tolist() == redundancy(soft).tolist() == [0, 0]
 
 
 def test_a_score_below_zero_neither_flips_the_sign_nor_gives_nan(decoder):

@@ -11,6 +11,12 @@ def test_defaults_find_the_moons_among_nuisance_and_copies():
     assert table.is_solved_by(LSCAE(2, random_state=0).fit(table.X).selected_)
 
 
+def test_a_network_that_decodes_finds_them_too():
+    table = moons_with_copies(6, seed=100, n_samples=300)
+    selector = LSCAE(2, decoder="network", diffusion_steps="auto", n_init=1, random_state=0)
+    assert table.is_solved_by(selector.fit(table.X).selected_)
+
+
 def test_terms_of_the_three_selectors(blobs, quick):
     def terms(selector):
         return set(selector.fit(blobs.X).history_.dtype.names) - {"epoch", "temperature", "peak_probability"}
@@ -24,7 +30,7 @@ def test_history_holds_J(blobs, quick):
     history = LSCAE(2, **quick).fit(blobs.X).history_
     unexplained = history["reconstruction"]
     odds = unexplained / np.maximum(1 - unexplained, 0.01)
-    expected = np.log(odds) - np.log(np.maximum(history["score"], 1e-6))
+    expected = np.log(odds) - 0.5 * np.log(np.maximum(history["score"], 1e-6))
     np.testing.assert_allclose(history["objective"], expected, rtol=1e-4)
     assert history["epoch"].tolist() == list(range(1, 13))
     assert history["temperature"][-1] == pytest.approx(0.01)
@@ -43,5 +49,26 @@ def test_presets_are_taken_and_can_be_changed(blobs, make, preset):
 def test_paper_preset_is_the_paper():
     paper = LSCAE.from_paper(2)
     assert (paper.graph_on, paper.bandwidth, paper.self_loops) == ("concrete", "nearest", True)
+    assert (paper.decoder, paper.screening, paper.narrowing, paper.n_init) == ("network", False, False, 1)
+    assert (paper.diffusion_steps, paper.normalize_score, paper.weighted_reconstruction) == (1, False, False)
+    assert (paper.balance, paper.reconstruction_warmup, paper.score_weight) == ("error", 0.0, (1.0, 1.0))
     assert (paper.selector_lr, paper.decoder_lr, paper.max_epochs) == (1.0, 0.01, 300)
     assert (paper.temperature, paper.annealing, paper.hidden_units) == ((10.0, 0.01), "linear", (128, 128))
+
+
+def test_public_code_preset_is_the_public_code():
+    code = LSCAE.from_public_code(2)
+    assert (code.decoder, code.screening, code.graph_on, code.diffusion_steps) == ("network", False, "gates", 2)
+    assert (code.temperature, code.annealing, code.redundancy_penalty) == ((100.0, 0.0001), "exponential", 0.0)
+
+
+def test_defaults():
+    default = LSCAE()
+    assert (default.decoder, default.screening, default.diffusion_steps) == ("graph", True, 1)
+    assert (default.balance, default.score_weight, default.weighted_reconstruction) == ("odds", (1.0, 0.5), True)
+
+
+@pytest.mark.parametrize("make", [LSCAE.from_paper, LSCAE.from_public_code], ids=["paper", "public code"])
+def test_presets_keep_what_their_restart_found(make, blobs):
+    selector = make(3, max_epochs=4, random_state=0).fit(blobs.X)
+    assert selector.objective_ == selector.restart_objectives_.min()

@@ -20,22 +20,28 @@ from tamis.neural.objective import (
     Goal,
     Objective,
     Term,
+    identity,
     odds,
     reconstruction,
     redundancy,
     smoothness,
 )
 
-KNOWN = (reconstruction, smoothness, redundancy)
-
 
 def applies(objective: Objective, progress: float) -> bool:
     """Tell whether the gradient of this objective by the gates is written out here."""
     recipe = objective.recipe
     usual = recipe.on == "gates" and recipe.normalize and recipe.graph.bandwidth == "mean"
-    needs_walk = any(term.value is smoothness for term in objective.terms.values())
-    known = all(term.value in KNOWN for term in objective.terms.values())
-    return usual and known and needs_walk and not objective.needs_decoder and recipe.steps(progress) == 1
+    values = [term.value for term in objective.terms.values()]
+    known = smoothness in values and len(set(values)) == len(values)
+    known = known and all(map(_is_written_out, objective.terms.values()))
+    return usual and known and not objective.needs_decoder and recipe.steps(progress) == 1
+
+
+def _is_written_out(term: Term) -> bool:
+    if term.value is redundancy:
+        return not term.balanced and not term.maximise and term.measure is identity
+    return term.value in (reconstruction, smoothness) and term.balanced and term.measure in (identity, odds)
 
 
 class GraphGradient(NamedTuple):
@@ -161,7 +167,7 @@ def _add_redundancy(by_logits: Tensor, layer: ConcreteLayer, temperature: float,
     excess = (most - 1).clamp_min_(0)
     if excess.max() > 0:
         at = column[:, None, None].expand(-1, probabilities.shape[1], 1)
-        wanted = probabilities.gather(2, at) * ((excess > 0) * (weight / temperature))[:, None, None]
+        wanted = probabilities.gather(2, at) * (weight / temperature) * (excess > 0)[:, None, None]
         by_logits.addcmul_(probabilities, wanted, value=-1)
         by_logits.scatter_add_(2, at, wanted)
     return excess

@@ -167,6 +167,11 @@ def redundancy(view: View) -> Tensor:
     return (view.probabilities.sum(dim=1).amax(dim=-1) - 1).clamp_min(0)
 
 
+def identity(value: Tensor) -> Tensor:
+    """Give the value itself."""
+    return value
+
+
 class Term(NamedTuple):
     """A term of the objective.
 
@@ -178,7 +183,7 @@ class Term(NamedTuple):
     maximise: bool = False
     balanced: bool = True
     weight: Schedule = constant(1.0)
-    measure: Callable[[Tensor], Tensor] = lambda value: value
+    measure: Callable[[Tensor], Tensor] = identity
 
 
 class Parts(NamedTuple):

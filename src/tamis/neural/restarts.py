@@ -230,6 +230,8 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
 
 def _given_to_units(columns: Tensor, probabilities: Tensor, candidates: Tensor, n_kept: int) -> Tensor:
     """Order the columns that are not kept by the unit that wants each of them most."""
+    if len(columns) == n_kept:
+        return columns
     free = columns[n_kept:].sort().values
     wanted = probabilities[:, torch.searchsorted(candidates, free)]
     return torch.cat([columns[:n_kept], free[choose_in_turn(wanted)]])

@@ -19,6 +19,9 @@ DRAWS = 3
 NEAR_COPY = 0.9
 """Columns with at least this absolute correlation count as copies of each other."""
 
+COLUMNS_AT_ONCE = 512
+"""So many columns are compared with all others at a time, which bounds the memory of wide tables."""
+
 NOISE_LEVEL = 0.15
 """Score of independent columns that the walk of the weights must go below."""
 
@@ -81,5 +84,11 @@ def first_copies(columns: Tensor) -> Tensor:
     """Give for each column the first one that it is a near copy of, which may be itself."""
     scaled = columns - columns.mean(dim=0)
     scaled = scaled / (scaled.norm(dim=0) + TINY)
-    alike = (scaled.mT @ scaled).abs() >= NEAR_COPY
-    return (alike | torch.eye(len(alike), dtype=torch.bool, device=alike.device)).int().argmax(dim=1)
+    own = torch.arange(columns.shape[1], device=columns.device)
+    return torch.cat([_first_alike(scaled, some) for some in own.split(COLUMNS_AT_ONCE)])
+
+
+def _first_alike(scaled: Tensor, own: Tensor) -> Tensor:
+    alike = (scaled[:, own].mT @ scaled).abs() >= NEAR_COPY
+    alike[torch.arange(len(own)), own] = True
+    return alike.to(torch.uint8).argmax(dim=1)

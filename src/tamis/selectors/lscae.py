@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural.objective import Term, odds, reconstruction, smoothness
+from tamis.neural.objective import Term, identity, odds, reconstruction, smoothness
 from tamis.neural.schedules import linear, warm_up
 from tamis.neural.training import Callback
 from tamis.selectors.concrete_graph import ConcreteGraphSelector
 
-MEASURES = {"odds": odds, "error": lambda error: error}
+MEASURES = {"odds": odds, "error": identity}
 """What of the unexplained share enters the objective."""
 
 PAPER: dict[str, Any] = {

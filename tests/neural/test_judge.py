@@ -1,0 +1,141 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tamis.neural import judge as module
+from tamis.neural import polish
+from tamis.neural.concrete import ConcreteLayer
+from tamis.neural.judge import Judge
+from tamis.neural.network import SelectorNetwork
+from tamis.neural.objective import Objective, Term, reconstruction, smoothness
+from tamis.neural.polish import objectives
+from tamis.neural.training import batches
+from tamis.synthetic import moons_with_copies
+
+PLAIN = Objective({"reconstruction": Term(reconstruction)})
+NOTHING = torch.tensor([], dtype=torch.long)
+INFORMATIVE = torch.tensor([1.0] * 4 + [0.0] * 16)
+
+
+def generator():
+    return torch.Generator().manual_seed(3)
+
+
+@pytest.fixture
+def table():
+    return moons_with_copies(8, 0, n_samples=200)
+
+
+@pytest.fixture
+def rows(table, standardised, table_rows):
+    return table_rows(standardised(table))
+
+
+def judge_of(rows, objective, targets=None, weights=INFORMATIVE, batch_size=64):
+    return Judge(rows, objective, batch_size, targets, weights, generator())
+
+
+@pytest.fixture
+def multiples(table_rows):
+    """One column and three multiples of it, and a column on its own."""
+    base = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    return table_rows(torch.stack([base[:, 0], -base[:, 0], base[:, 1], base[:, 0], base[:, 0]], dim=1))
+
+
+def network():
+    return SelectorNetwork(ConcreteLayer(2, 1, 5), (6,), generator=torch.Generator().manual_seed(1))
+
+
+def test_better_columns_have_a_smaller_objective(multiples):
+    found = judge_of(multiples, PLAIN, weights=None, batch_size=15).objectives(network(), torch.tensor([[0], [2]]))
+    assert found[0] < found[1] - 0.5  # column 0 explains four of the five columns, column 2 only itself
+
+
+def test_a_network_is_judged_by_the_mean_over_batches(multiples, monkeypatch):
+    net, columns = network(), torch.tensor([[0], [2]])
+    values = [PLAIN(net.hard_view(x, PLAIN, columns)).objective for x in batches(multiples, 15, generator())]
+    judge = judge_of(multiples, PLAIN, weights=None, batch_size=15)
+    judge.generator = generator()
+    torch.testing.assert_close(judge.objectives(net, columns), torch.stack(values).mean(dim=0))
+    monkeypatch.setattr(module, "BATCHES", 2)
+    judge.generator = generator()
+    torch.testing.assert_close(judge.objectives(net, columns), torch.stack(values[:2]).mean(dim=0))
+
+
+def test_a_graph_is_judged_on_the_same_rows_every_time(rows, default_objective, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 50)
+    judge = judge_of(rows, default_objective)
+    assert len(judge.x) == 50
+    columns = torch.tensor([[0, 1], [7, 8]])
+    first = judge.objectives(None, columns)
+    torch.testing.assert_close(judge.objectives(None, columns), first, rtol=0, atol=0)
+    torch.testing.assert_close(first, objectives(judge.x, columns, judge.goal, default_objective))
+    assert len(rows.taken) == 1
+
+
+def test_targets_are_what_is_judged_by(rows, default_objective):
+    judge = judge_of(rows, default_objective, torch.tensor([3, 1]), torch.tensor([2.0, 1.0]))
+    torch.testing.assert_close(judge.goal.columns, judge.x[:, [3, 1]])
+    assert judge.goal.weights.tolist() == [2, 1]
+
+
+def improved(judge, columns, candidates=None, kept=NOTHING):
+    """Give J of the columns, and what became of them."""
+    columns = torch.tensor(columns)
+    value = float(judge.objectives(None, columns[None])[0])
+    return value, judge.improve(columns, value, torch.arange(20) if candidates is None else candidates, kept)
+
+
+def test_elimination_replaces_a_worse_selection(rows, table, default_objective, monkeypatch):
+    monkeypatch.setattr(polish, "MOST_UNITS", 0)
+    judge = judge_of(rows, default_objective)
+    before, better = improved(judge, [9, 14])
+    assert (better.eliminated, better.exchanges) == (True, 0)
+    assert table.is_solved_by(better.columns.numpy())
+    assert better.objective < before
+    assert better.objective == pytest.approx(float(judge.objectives(None, better.columns[None])[0]))
+
+
+def test_a_better_selection_stays(rows, default_objective, monkeypatch):
+    monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
+    before, better = improved(judge_of(rows, default_objective), [0, 1])
+    assert not better.eliminated
+    assert better.objective <= before + 1e-5
+    assert set(better.columns.tolist()) <= {0, 1, 2, 3}
+
+
+def test_a_small_selection_is_polished(rows, table, default_objective, monkeypatch):
+    monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
+    _, better = improved(judge_of(rows, default_objective), [8, 15])
+    assert better.exchanges >= 1
+    assert table.is_solved_by(better.columns.numpy())
+
+
+def test_kept_columns_and_candidates_are_respected(rows, default_objective):
+    candidates = torch.tensor([2, 3, *range(5, 19)])
+    before, better = improved(judge_of(rows, default_objective), [19, 8, 9], candidates, torch.tensor([19]))
+    assert better.columns[0] == 19
+    assert set(better.columns[1:].tolist()) <= set(candidates.tolist())
+    assert better.objective < before
+
+
+@pytest.mark.parametrize("changes", [{"decodes": False}, {"on": "concrete"}], ids=["network", "concrete"])
+def test_nothing_is_done_where_a_network_decodes_or_the_graph_is_of_units(rows, default_objective, changes):
+    objective = replace(default_objective, recipe=replace(default_objective.recipe, **changes))
+    bad = torch.tensor([9, 14])
+    same = judge_of(rows, objective).improve(bad, 1.25, torch.arange(20), NOTHING)
+    assert same.columns is bad
+    assert (same.objective, same.eliminated, same.exchanges) == (1.25, False, 0)
+
+
+def test_nothing_is_done_where_all_is_kept(rows, default_objective):
+    kept = torch.tensor([9, 14])
+    same = judge_of(rows, default_objective).improve(kept, 1.25, torch.arange(9), kept)
+    assert (same.columns.tolist(), same.objective, same.eliminated, same.exchanges) == ([9, 14], 1.25, False, 0)
+
+
+def test_a_score_alone_is_improved_too(rows, default_objective):
+    score = Objective({"score": Term(smoothness, maximise=True)}, default_objective.recipe)
+    before, better = improved(judge_of(rows, score), [9, 14])
+    assert better.objective < before
