@@ -1,7 +1,9 @@
 """``python -m benchmarks``: all comparisons with peers, one after the other."""
 
-from benchmarks import baselines, training
+import sys
 
-training.main()
+from benchmarks import baselines, performance
+
+performance.main(sys.argv[1:])
 print()
 baselines.main([])

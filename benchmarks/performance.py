@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from benchmarks.training import EPOCHS, peer_seconds, tables
+from benchmarks.peer import EPOCHS, peer_seconds, tables
+from benchmarks.performance_page import write
 
 from tamis import LSCAE
 
@@ -60,14 +61,12 @@ print(json.dumps({"above": peak() - before, "peak": peak(), "seconds": time.perf
 """
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Measure what is missing and write the page."""
-    if sys.argv[1:] != ["page"]:
+    if arguments != ["page"]:
         torch.set_num_threads(1)
         for name, measure in {"peer": _peer, "step": _step, "growth": _growth, "memory": _memory}.items():
             measure(name)
-    from benchmarks.performance_page import write
-
     write(_rows())
 
 
@@ -153,4 +152,4 @@ def _memory(what: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -117,8 +117,8 @@ class LSCAE(ConcreteGraphSelector):
     hidden_units : tuple of int, default=(128, 128)
         Widths of the hidden layers of a decoder network; ``reconstruct`` uses one too.
     readout : {"solved", "trained"}, default="solved"
-        How the last layer of a decoder network is found: by ridge regression in every batch, each row predicted from the
-        others, or by gradient descent like the other layers. A trained one learns few rows by heart.
+        How the last layer of a decoder network is found: by ridge regression in every batch, each row predicted from
+        the others, or by gradient descent like the other layers. A trained one learns few rows by heart.
     max_epochs : int or None, default=None
         Passes over the data; None takes as many as make about 300 steps, and at most 1000 steps of a large table.
     batch_size : int, default=256
