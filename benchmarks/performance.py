@@ -47,6 +47,8 @@ import numpy as np, scipy.sparse as sp
 import torch, sklearn.cluster
 from tamis import LSCAE
 kind, n, d, k, parameters = json.loads(sys.argv[1])
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+idle = peak()
 rng = np.random.default_rng(0)
 if kind == "dense":
     X = rng.standard_normal((n, d), dtype=np.float32)
@@ -54,10 +56,9 @@ else:
     size = int(0.003 * n * d)
     places = rng.integers(n, size=size), rng.integers(d, size=size)
     X = sp.csr_matrix((rng.random(size, dtype=np.float32), places), shape=(n, d))
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-start, before = time.perf_counter(), peak()
+start = time.perf_counter()
 LSCAE(k, random_state=0, n_init=1, **parameters).fit(X)
-print(json.dumps({"above": peak() - before, "peak": peak(), "seconds": time.perf_counter() - start}))
+print(json.dumps({"above": peak() - idle, "peak": peak(), "seconds": time.perf_counter() - start}))
 """
 
 

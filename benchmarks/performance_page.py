@@ -63,7 +63,7 @@ that a step can cost less than they do.
 
 MEMORY_WORDS = """## Memory
 
-Peak resident memory above that of the process before the fit, with the table loaded.
+Peak resident memory above that of a process that has only imported what it needs; the table itself counts.
 
 | fit | above, GiB | whole process, GiB |
 |---|---|---|"""
