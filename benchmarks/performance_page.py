@@ -16,6 +16,8 @@ AXES = {
     "k": "columns selected k (1,000 × 5,000)",
 }
 
+IN_README = ("two moons, d = 15", "TOX-171", "pixraw10P")
+
 
 def write(rows: list[dict[str, Any]]) -> None:
     """Write the page and draw the growth."""
@@ -30,6 +32,7 @@ def write(rows: list[dict[str, Any]]) -> None:
         f"Machine: {rows[-1]['machine']}, one thread.",
     ]
     (DOCS / "performance.md").write_text("\n\n".join(parts) + "\n")
+    _into_readme([row for row in rows if row["what"] == "peer"])
 
 
 HEAD = """# Speed and memory
@@ -93,6 +96,21 @@ def _slopes(slopes: dict[str, float]) -> str:
 def _memory(rows: list[dict[str, Any]]) -> str:
     lines = [f"| {row['case']} | {row['above']:.2f} | {row['peak']:.2f} |" for row in rows if row["what"] == "memory"]
     return "\n".join([MEMORY_WORDS, *lines])
+
+
+def _into_readme(peers: list[dict[str, Any]]) -> None:
+    """Put three lines between the marks of the README."""
+    path = DOCS.parent / "README.md"
+    text = path.read_text()
+    begin, end = "<!-- performance: begin -->", "<!-- performance: end -->"
+    lines = [
+        f"  - {row['case']}, k = {row['k']}: {row['equal']:.0f} × faster at equal epochs, "
+        f"{row['defaults']:.0f} × with the defaults"
+        for row in peers
+        if row["case"] in IN_README
+    ]
+    before, after = text.split(begin)[0], text.split(end)[1]
+    path.write_text("\n".join([f"{before}{begin}", *lines, f"  {end}{after}"]))
 
 
 def _draw(rows: list[dict[str, Any]]) -> dict[str, float]:
