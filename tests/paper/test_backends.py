@@ -21,7 +21,7 @@ def test_an_address_belongs_to_a_cluster():
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("dask", r"pip install 'tamis\[cluster\]'"), ("ray", "pip install ray")]
+    ("name", "sentence"), [("dask", r"pip install 'tamis\[dask\]'"), ("ray", "pip install ray")]
 )
 def test_a_missing_package_is_named(monkeypatch, name, sentence):
     monkeypatch.setattr(importlib.util, "find_spec", lambda module: None)

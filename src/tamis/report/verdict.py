@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tamis.report.analysis import Analysis
-from tamis.selectors.convergence import ENOUGH, EXPLAINED, SETTLED
+from tamis.selectors.convergence import EXPLAINED, SETTLED
 
 COPIES = 0.95
 """Chosen features with a correlation above this are as good as copies."""
@@ -83,7 +83,7 @@ def _stability(again: Any) -> tuple[int, str]:
     found, chosen = int((again >= EXPLAINED).sum()), len(again)
     if found == chosen:
         return 0, f"Other rows of the table would give {'all ' if chosen > 1 else ''}{chosen} feature(s) again."
-    return (1 if found >= ENOUGH * chosen else 2), (
+    return (1 if 2 * found >= chosen else 2), (
         f"Other rows of the table would give {found} of the {chosen} feature(s) or near copies again; try more rows, "
         "another number of features, or another seed, and see which ones stay."
     )
