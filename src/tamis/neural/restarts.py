@@ -90,8 +90,7 @@ class Fit:
     eliminated, exchanges : bool and int
         Whether elimination found better columns than the units, and how many columns were exchanged afterwards.
     probabilities, candidates : Tensor (free units, candidates) and (candidates,)
-        Selection probabilities ``softmax(Λ)`` at the end of training, certain where a unit was given a column that no
-        unit had chosen, and the columns they are about.
+        Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     settled : Tensor (free units,)
         Probability that each free unit gives to its favourite and to near copies of it.
     decoder : Decoder
@@ -221,7 +220,7 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
         objective=better.objective,
         eliminated=better.eliminated,
         exchanges=better.exchanges,
-        probabilities=_showing(columns, own_choices[index], probabilities.cpu(), candidates.cpu()),
+        probabilities=probabilities.cpu(),
         candidates=candidates.cpu(),
         settled=settled_mass(judge.x, own_choices[index], probabilities, candidates).cpu(),
         decoder=refit_decoder(network, columns, problem.rows, judge.batch_size, index),
@@ -236,15 +235,6 @@ def _given_to_units(columns: Tensor, probabilities: Tensor, candidates: Tensor, 
     free = columns[n_kept:].sort().values
     wanted = probabilities[:, torch.searchsorted(candidates, free)]
     return torch.cat([columns[:n_kept], free[choose_in_turn(wanted)]])
-
-
-def _showing(columns: Tensor, own_choice: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
-    """Give the units' probabilities, with certainty where a unit was given a column that no unit had chosen."""
-    free = columns[len(columns) - len(probabilities) :]
-    given = ~torch.isin(free, own_choice.cpu())
-    probabilities = probabilities.clone()
-    probabilities[given] = (candidates == free[given, None]).to(probabilities.dtype)
-    return probabilities
 
 
 def group_sizes(n_init: int, problem: Problem) -> list[int]:

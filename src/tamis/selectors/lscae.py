@@ -157,7 +157,7 @@ class LSCAE(ConcreteGraphSelector):
     support_, selected_, ranking_, scores_, n_features_in_, feature_names_in_
         As for every selector; the score of a column is its largest selection probability.
     selection_probs_ : ndarray of shape (k, n_features_in_)
-        Probability of each unit to show each column; 1 for one that it was given after training.
+        Probability of each unit to show each column at the end of training; a unit may be given another one afterwards.
     unit_columns_ : ndarray of shape (k,)
         The column that each unit was given, all distinct.
     settled_ : ndarray
