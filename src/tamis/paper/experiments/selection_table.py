@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     title="Clustering on the selected features",
     question=(
         "Each method selects 50, 100, ..., 300 features of each data set; k-means, with as many clusters as there are "
-        "classes, runs 20 times on them. Features that a seeded method selects are those of three seeds, and "
+        "classes, runs 20 times on them. Features that a seeded method selects are those of up to three seeds, and "
         "accuracies are means over them. One configuration, the defaults, serves all data sets."
     ),
     trials=trials,
