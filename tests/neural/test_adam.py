@@ -1,6 +1,8 @@
+import pytest
 import torch
 from torch import nn
 
+from tamis.neural import adam
 from tamis.neural.adam import Adam
 
 
@@ -13,13 +15,16 @@ def loss(first, second):
     return (first.square().sum() - first[0].prod()) * second.exp().sum()
 
 
-def test_it_takes_the_steps_of_torch():
+@pytest.mark.parametrize("fused", [True, False])
+def test_it_takes_the_steps_of_torch(fused, monkeypatch):
+    if not fused:
+        monkeypatch.setattr(adam, "FUSED", None)
     mine, theirs = parameters(), parameters()
-    adam = Adam([(mine[:1], 0.1), (mine[1:], 0.01)])
+    optimiser = Adam([(mine[:1], 0.1), (mine[1:], 0.01)])
     reference = torch.optim.Adam([{"params": theirs[:1], "lr": 0.1}, {"params": theirs[1:], "lr": 0.01}])
     for _ in range(20):
         loss(*mine).backward()
-        adam.step()
+        optimiser.step()
         reference.zero_grad()
         loss(*theirs).backward()
         reference.step()
@@ -30,9 +35,9 @@ def test_it_takes_the_steps_of_torch():
 def test_what_has_no_gradient_stays():
     used, unused = parameters()
     before = unused.detach().clone()
-    adam = Adam([((used, unused), 0.1)])
+    optimiser = Adam([((used, unused), 0.1)])
     used.sum().backward()
-    adam.step()
+    optimiser.step()
     assert used.grad is None
     torch.testing.assert_close(unused.detach(), before)
 

@@ -54,7 +54,8 @@ def x():
 
 def both_ways(net, x, goal, temperature=0.7, progress=0.6):
     noise = gumbel_like(net.layer.logits.detach(), torch.Generator().manual_seed(2))
-    values, written = layer_gradient(net.layer, x, net.goal(x), goal, temperature, progress, noise)
+    found, gradient = layer_gradient(net.layer, net.see(x), goal, temperature, progress, noise)
+    values, written = {name: torch.from_numpy(value) for name, value in found.items()}, torch.from_numpy(gradient)
     parts = goal(net.soft_view(x, goal, temperature, progress, noise))
     (recorded,) = torch.autograd.grad(parts.loss.sum(), net.layer.source.values)
     return (values, written), (parts.terms, recorded)
@@ -123,7 +124,7 @@ def test_a_score_below_zero():
 def test_nothing_is_written_to_the_logits_or_the_noise(x):
     net = network()
     before, noise = net.layer.logits.detach().clone(), torch.zeros(3, 3, 8, dtype=torch.float64)
-    layer_gradient(net.layer, x, net.goal(x), DEFAULT, 0.5, 0.5, noise)
+    layer_gradient(net.layer, net.see(x), DEFAULT, 0.5, 0.5, noise)
     torch.testing.assert_close(net.layer.logits.detach(), before, rtol=0, atol=0)
     assert noise.abs().sum() == 0
 

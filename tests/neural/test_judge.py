@@ -5,12 +5,12 @@ import torch
 
 from tamis.neural import judge as module
 from tamis.neural import polish
+from tamis.neural.batching import batches
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Objective, Term, reconstruction, smoothness
 from tamis.neural.polish import objectives
-from tamis.neural.training import batches
 from tamis.synthetic import moons_with_copies
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})

@@ -51,3 +51,8 @@ def test_early_nothing_changes(trained):
     logits = layer.logits
     Narrowing(per_unit=3).apply(layer, optimiser, 0.0)
     assert layer.logits is logits
+
+
+@pytest.mark.parametrize(("units", "drops"), [(1, True), (2, False), (0, False)])
+def test_it_knows_beforehand_whether_anything_leaves(units, drops):
+    assert Narrowing(per_unit=5).drops_from(ConcreteLayer(1, units, 10)) == drops

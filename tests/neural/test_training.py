@@ -1,5 +1,3 @@
-from itertools import chain
-
 import pytest
 import torch
 
@@ -10,7 +8,8 @@ from tamis.neural.narrowing import Narrowing
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Objective, Term, reconstruction, smoothness
 from tamis.neural.schedules import linear
-from tamis.neural.training import Settings, batches, refit_decoder, sample_batch, steps_per_epoch, train
+from tamis.neural.seen_rows import SeenRows
+from tamis.neural.training import Settings, refit_decoder, train
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
 
@@ -33,19 +32,6 @@ def network(n_restarts=2, n_units=1):
 
 def generator():
     return torch.Generator().manual_seed(3)
-
-
-def test_batches_use_every_row_once_and_differ_by_one_row(rows):
-    sizes = [len(x) for x in batches(rows, 15, generator())]
-    assert sizes == [14, 13, 13]
-    assert sorted(chain(*rows.taken)) == list(range(40))
-    assert rows.taken[0] != list(range(14))
-
-
-def test_few_rows_are_one_batch(rows):
-    assert [len(x) for x in batches(rows, 64, None)] == [40]
-    assert steps_per_epoch(3, 256) == 1
-    assert steps_per_epoch(257, 256) == 2
 
 
 def test_training_lowers_the_objective_and_reports_every_epoch(rows):
@@ -101,12 +87,6 @@ def test_the_refitted_decoder_gives_all_columns(rows):
     assert errors[2] > 0.5
 
 
-def test_a_sample_is_one_batch(rows):
-    assert len(sample_batch(rows, 15, generator())) == 14
-    assert len(rows.taken) == 1
-    torch.testing.assert_close(sample_batch(rows, 40, None), rows.table)
-
-
 @pytest.mark.parametrize("batch_size", [15, 40])
 def test_history_holds_J_of_the_means_over_batches(rows, batch_size):
     """Of weights that change during training, J takes the last, so that epochs can be compared."""
@@ -136,3 +116,20 @@ def test_both_paths_train_alike(rows, default_objective, monkeypatch):
     torch.testing.assert_close(first.layer.logits, second.layer.logits, rtol=1e-3, atol=1e-3)
     for one, other in zip(written, recorded, strict=True):
         torch.testing.assert_close(one.objective, other.objective, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("looked_at", [True, False], ids=["all rows at once", "batch by batch"])
+def test_small_tables_are_looked_at_once(rows, looked_at, default_objective, monkeypatch):
+    rows.whole = rows.table if looked_at else None
+    made = []
+    monkeypatch.setattr(training, "SeenRows", lambda *arguments: made.append(1) or SeenRows(*arguments))
+    train(network(n_units=2), default_objective, rows, settings(), generator())
+    assert len(made) == looked_at
+
+
+def test_rows_looked_at_once_train_like_batches(rows, default_objective):
+    nets = [network(n_units=2), network(n_units=2)]
+    train(nets[0], default_objective, rows, settings(), generator())
+    rows.whole = rows.table
+    train(nets[1], default_objective, rows, settings(), generator())
+    torch.testing.assert_close(nets[0].layer.logits, nets[1].layer.logits, rtol=1e-4, atol=1e-5)

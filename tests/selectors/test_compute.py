@@ -1,5 +1,6 @@
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 from tamis.selectors.compute import torch_device, torch_threads
 
@@ -21,3 +22,8 @@ def test_threads_are_given_back_even_after_an_error():
     with pytest.raises(RuntimeError), torch_threads(before + 1):
         raise RuntimeError
     assert torch.get_num_threads() == before
+
+
+def test_numpy_keeps_to_the_threads_too():
+    with torch_threads(1):
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}

@@ -17,6 +17,16 @@ def test_a_network_that_decodes_finds_them_too():
     assert table.is_solved_by(selector.fit(table.X).selected_)
 
 
+@pytest.mark.parametrize(("n_rows", "n_columns", "k"), [(300, 40, 3), (90, 3000, 40)], ids=["small", "wide"])
+def test_one_and_two_threads_pick_the_same(n_rows, n_columns, k):
+    """Threads may split a long sum, so that its last bit differs; that must not decide what is picked."""
+    X = np.random.default_rng(0).standard_normal((n_rows, n_columns))
+    X[:, : n_columns // 2] += np.outer(np.repeat([-2.0, 2.0], n_rows // 2), np.ones(n_columns // 2))
+    fits = (LSCAE(k, n_jobs=n, max_epochs=8, check_stability=False, random_state=0) for n in (1, 2))
+    one, two = (fit.fit(X) for fit in fits)
+    np.testing.assert_array_equal(one.selected_, two.selected_)
+
+
 def test_terms_of_the_three_selectors(blobs, quick):
     def terms(selector):
         return set(selector.fit(blobs.X).history_.dtype.names) - {"epoch", "temperature", "peak_probability"}

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tamis import CAE, LSCAE, ConcreteLaplacian, LaplacianScore, RandomSubset, VarianceScore
-from tamis.neural.training import batches
+from tamis.neural.batching import batches
 from tamis.selectors import streamed_rows
 from tamis.selectors.streamed_rows import StreamedRows
 from tamis.sources import RowBlocks, open_source, source

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from tamis.neural import ranks
+from tamis.neural.batching import RowSource, batches, sample_batch
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import Goal, Objective
 from tamis.neural.polish import objectives, polish
 from tamis.neural.screening import Screening, eliminate
-from tamis.neural.training import RowSource, batches, sample_batch
 
 ROWS = 512
 """At most so many rows judge a selection whose decoder is the graph."""

@@ -27,13 +27,22 @@ class Narrowing:
         share = int(share * self.rounds) / self.rounds
         return max(at_last, int(at_first ** (1 - share) * at_last**share))
 
+    def at_last(self, layer: ConcreteLayer) -> int:
+        """Give how many candidates are kept in the end."""
+        restarts, units, _ = layer.shape
+        return min(layer.n_features - len(layer.kept), self.per_unit * units * restarts)
+
+    def drops_from(self, layer: ConcreteLayer) -> bool:
+        """Tell whether any candidate will have to leave."""
+        return layer.shape[2] > self.at_last(layer) and layer.shape[1] > 0
+
     @torch.no_grad()
     def apply(self, layer: ConcreteLayer, optimiser: Adam, progress: float) -> None:
         """Drop what must be dropped at this progress, from the layer and from the optimiser's memory."""
-        restarts, units, left = layer.shape
-        first = layer.n_features - len(layer.kept)
-        wanted = self.candidates(progress, first, min(first, self.per_unit * units * restarts))
-        if left <= wanted or not units:
+        if not self.drops_from(layer):
+            return
+        wanted = self.candidates(progress, layer.n_features - len(layer.kept), self.at_last(layer))
+        if layer.shape[2] <= wanted:
             return
         best = layer.probabilities().amax(dim=(0, 1))
         positions = best.topk(wanted).indices.sort().values

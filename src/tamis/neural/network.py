@@ -1,6 +1,7 @@
 """A concrete layer and a decoder, and the two ways in which they look at a batch."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +10,13 @@ from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.objective import Goal, Objective, View
 from tamis.neural.readout import leave_one_out
+
+
+class Seen(NamedTuple):
+    """What training looks at in a batch: the columns that the layer may show, and those to reconstruct."""
+
+    shown: Tensor
+    goal: Goal
 
 
 class SelectorNetwork(nn.Module):
@@ -55,10 +63,16 @@ class SelectorNetwork(nn.Module):
             self._last = (x, Goal(x if self.targets is None else x[:, self.targets], self.weights))
         return self._last[1]
 
-    def soft_view(self, x: Tensor, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
+    def see(self, x: Tensor | Seen) -> Seen:
+        """Look at a batch, unless that was done before."""
+        return x if isinstance(x, Seen) else Seen(self.layer.shown(x), self.goal(x))
+
+    def soft_view(
+        self, x: Tensor | Seen, objective: Objective, temperature: float, progress: float, noise: Tensor
+    ) -> View:
         """See the batch through one noisy sample of the concrete layer."""
         sample = self.layer.sample(temperature, noise)
-        shown, goal = self.layer.shown(x), self.goal(x)
+        shown, goal = self.see(x)
         codes = self.layer.codes(shown, sample) if objective.needs_codes else None
         return View(
             goal,

@@ -62,6 +62,13 @@ class Goal:
         self.columns = columns
         self.weights = columns.new_ones(columns.shape[1]) if weights is None else weights
 
+    @classmethod
+    def from_gram(cls, gram: Tensor) -> "Goal":
+        """Make a goal of which the Gram matrix alone is known, enough for a decoder made of the graph."""
+        goal = cls.__new__(cls)
+        goal.gram = gram
+        return goal
+
     @cached_property
     def gram(self) -> Tensor:
         """``M = Σ_j w_j f_j f_jᵀ``, all that a decoder made of the graph needs to know: (rows, rows)."""
@@ -216,9 +223,14 @@ class Objective:
         return self.needs_decoder or self.recipe.on == "concrete"
 
     @property
+    def reconstructs(self) -> bool:
+        """Whether some term looks at a reconstruction."""
+        return any(term.value is reconstruction for term in self.terms.values())
+
+    @property
     def needs_decoder(self) -> bool:
         """Whether some term looks at the reconstruction by a network."""
-        return not self.recipe.decodes and any(term.value is reconstruction for term in self.terms.values())
+        return self.reconstructs and not self.recipe.decodes
 
     def __call__(self, view: View, magnitude: Callable[[Tensor], Tensor] = lambda value: value) -> Parts:
         """Evaluate all terms on one view; processes that share a fit have a common magnitude of each."""

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from tamis.neural.diffusion import TINY
 from tamis.neural.network import hard_codes
-from tamis.neural.objective import Goal, Objective, View, reconstruction
+from tamis.neural.objective import Goal, Objective, View
 from tamis.neural.screening import column_slopes, slopes
 from tamis.neural.structure import NEAR_COPY
 
@@ -67,7 +67,7 @@ def polish(
 
 def _costs(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
     values = objectives(x, selections, goal, objective)
-    if not any(term.value is reconstruction for term in objective.terms.values()):
+    if not objective.reconstructs:
         return values  # an objective that does not ask what columns tell of others does not mind copies
     return values + COPY_COST * copies(x, selections)
 

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from tamis.neural import ranks
+from tamis.neural.batching import sample_batch
 from tamis.neural.judge import ROWS
 from tamis.neural.objective import Objective
 from tamis.neural.restarts import Problem
 from tamis.neural.screening import Screening, screen
 from tamis.neural.structure import structure_weights
-from tamis.neural.training import sample_batch
 
 TARGETS = 2048
 """At most so many columns, drawn at random, are reconstructed during training."""

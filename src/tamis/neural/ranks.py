@@ -44,6 +44,11 @@ def mean(values: Tensor) -> Tensor:
     return total / group.get_world_size()
 
 
+def mean_of(values: list[float]) -> list[float]:
+    """Give the means over all processes of a few numbers."""
+    return values if _group() is None else mean(torch.tensor(values)).tolist()
+
+
 def shared(value: T) -> T:
     """Give what the first process has."""
     group = _group()

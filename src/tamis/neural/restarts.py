@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tamis.neural import ranks
+from tamis.neural.batching import RowSource
 from tamis.neural.checkpoint import Keeper, state_of
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
@@ -16,7 +17,7 @@ from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
 from tamis.neural.objective import Objective
 from tamis.neural.structure import NEAR_COPY
-from tamis.neural.training import Callback, Epoch, RowSource, Settings, refit_decoder, train
+from tamis.neural.training import Callback, Epoch, Settings, refit_decoder, train
 
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from tamis.neural.batching import sample_batch
 from tamis.neural.judge import ROWS
 from tamis.neural.objective import Goal, Objective
 from tamis.neural.polish import polish
@@ -10,7 +11,6 @@ from tamis.neural.preparation import prepare_on
 from tamis.neural.readout import leave_one_out
 from tamis.neural.restarts import Problem
 from tamis.neural.screening import Screening, eliminate
-from tamis.neural.training import sample_batch
 
 RIVALS = 2
 """How many times a selection is looked for again."""

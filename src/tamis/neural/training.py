@@ -2,35 +2,27 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
+from tamis.neural.batching import Rows, RowSource, batches, steps_per_epoch
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
-from tamis.neural.network import SelectorNetwork, hard_codes
+from tamis.neural.network import Seen, SelectorNetwork, hard_codes
 from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
+from tamis.neural.seen_rows import MOST_ROWS, SeenRows
 
 LONGEST_REPORT = 300
 """After so many batches at the latest, the callback is told how training goes."""
-
-
-class RowSource(Protocol):
-    """Where batches come from: standardised rows of a table, wherever it is stored."""
-
-    n_rows: int
-
-    def take(self, rows: Tensor | None) -> Tensor:
-        """Give the rows (all of them for None) as a dense float tensor."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,40 +73,6 @@ Callback = Callable[[Epoch], object]
 """Called after every epoch; training stops early if it returns True."""
 
 
-def steps_per_epoch(n_rows: int, batch_size: int) -> int:
-    """Give the number of batches that all rows make; they differ in size by at most one row."""
-    return -(-n_rows // batch_size)
-
-
-def batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int = 0) -> Iterator[Tensor]:
-    """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on.
-
-    A source that is read in pieces has a method ``stream``, by which it shuffles and reads ahead itself. Processes that
-    share a fit have a part of every batch each.
-    """
-    n_batches, (part, n_parts) = steps_per_epoch(rows.n_rows, batch_size), getattr(rows, "share", (0, 1))
-    if n_batches == 1 and n_parts == 1:
-        yield from [rows.take(None)][skip:]
-        return
-    if hasattr(rows, "stream"):
-        yield from rows.stream(n_batches, generator, skip)
-        return
-    n_rows = getattr(rows, "own_rows", rows.n_rows)
-    for chosen in _order(n_rows, generator).tensor_split(n_batches)[skip:]:
-        yield rows.take(chosen[part::n_parts])
-
-
-def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
-    if generator is None:
-        return torch.arange(n_rows)
-    return torch.randperm(n_rows, generator=generator, device=generator.device)
-
-
-def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
-    """Give one random batch."""
-    return next(batches(rows, batch_size, generator))
-
-
 class _Stepper:
     """One optimiser step after another, from progress 0 to 1."""
 
@@ -136,27 +94,32 @@ class _Stepper:
             ]
         )
 
-    def step(self, x: Tensor) -> dict[str, Tensor]:
-        """Train on one batch; give the values of the terms."""
+    def step(self, x: Tensor | Seen) -> Tensor:
+        """Train on one batch; give the values of the terms: (terms, restarts)."""
         progress = self.done / self.last
         self.done += 1
-        if self.settings.narrowing is not None:
-            self.settings.narrowing.apply(self.network.layer, self.optimiser, progress)
-        self.temperature = self.settings.temperature(progress)
-        noise = self.noise.draw(self.network.layer.shape)
         layer = self.network.layer
-        if covers(layer, self.objective, progress):
-            goal = self.network.goal(x)
-            terms, gradient = layer_gradient(layer, x, goal, self.objective, self.temperature, progress, noise)
-            layer.source.values.grad = gradient
-        else:
-            view = self.network.soft_view(x, self.objective, self.temperature, progress, noise)
-            parts = self.objective(view, ranks.mean)
-            parts.loss.sum().backward()
-            terms = parts.terms
+        if self.settings.narrowing is not None:
+            self.settings.narrowing.apply(layer, self.optimiser, progress)
+        self.temperature = self.settings.temperature(progress)
+        noise = self.noise.draw(layer.shape)
+        written_out = covers(layer, self.objective, progress)
+        values = (self._written_out if written_out else self._recorded)(self.network.see(x), progress, noise)
         self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
         self.optimiser.step()
-        return terms
+        return values
+
+    def _written_out(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
+        layer = self.network.layer
+        terms, gradient = layer_gradient(layer, seen, self.objective, self.temperature, progress, noise)
+        layer.source.values.grad = torch.from_numpy(gradient)
+        return torch.from_numpy(np.array([terms[name] for name in self.objective.terms]))
+
+    def _recorded(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
+        view = self.network.soft_view(seen, self.objective, self.temperature, progress, noise)
+        parts = self.objective(view, ranks.mean)
+        parts.loss.sum().backward()
+        return torch.stack([parts.terms[name].detach() for name in self.objective.terms])
 
 
 @dataclass(frozen=True)
@@ -189,26 +152,22 @@ class _Log:
     """
 
     history: list[Epoch] = field(default_factory=list)
-    sums: dict[str, Tensor] = field(default_factory=dict)
+    sums: Tensor | None = None
     count: int = 0
     pass_start: Tensor | None = None
 
-    @torch.no_grad()
-    def add(self, terms: dict[str, Tensor]) -> None:
-        for name, value in terms.items():
-            if name in self.sums:
-                self.sums[name] += value
-            else:
-                self.sums[name] = value.detach().clone()
+    def add(self, values: Tensor) -> None:
+        self.sums = values if self.sums is None else self.sums.add_(values)
         self.count += 1
 
     @torch.no_grad()
     def report(self, total: int, temperature: float, network: SelectorNetwork, objective: Objective) -> Epoch:
-        means = {name: (value / self.count).cpu() for name, value in self.sums.items()}
+        assert self.sums is not None
+        means = dict(zip(objective.terms, (self.sums / self.count).cpu(), strict=True))
         peak = network.layer.probabilities().amax(dim=-1).mean(dim=-1).cpu()
         value = objective.combine(means).objective
         self.history.append(Epoch(len(self.history) + 1, total, temperature, value, means, peak))
-        self.sums, self.count = {}, 0
+        self.sums, self.count = None, 0
         return self.history[-1]
 
 
@@ -223,12 +182,13 @@ def train(
 ) -> list[Epoch]:
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
     course, keeper = _Course.plan(rows, settings), keeper or Keeper()
+    source = _looked_at(rows, network, objective, settings.narrowing, course)
     stepper = _Stepper(network, objective, settings, course.n_steps, generator)
     log, now = _resumed(stepper, generator, keeper)
     while stepper.done < course.n_steps:
         if now is None:
             log.pass_start = state_of(generator) if keeper.folder is not None else None
-        for x in _feed(rows, settings.batch_size, generator, stepper.done % course.per_pass, now):
+        for x in _feed(source, settings.batch_size, generator, stepper.done % course.per_pass, now):
             log.add(stepper.step(x))
             if course.reports_after(stepper.done):
                 epoch = log.report(course.n_reports, stepper.temperature, network, objective)
@@ -244,9 +204,20 @@ def train(
     return log.history
 
 
+def _looked_at(
+    rows: RowSource, network: SelectorNetwork, objective: Objective, narrowing: Narrowing | None, course: _Course
+) -> Rows[Tensor | Seen]:
+    """Look at all rows at once where the graph decodes a small table, and there are enough steps to pay for it."""
+    small = getattr(rows, "whole", None) is not None and rows.n_rows <= MOST_ROWS and course.per_pass > 1
+    pays = course.n_steps >= course.per_pass**2
+    fixed = narrowing is None or not narrowing.drops_from(network.layer)
+    graph_alone = objective.reconstructs and not objective.needs_codes and network.layer.kept.device.type == "cpu"
+    return SeenRows(rows, network) if small and pays and fixed and graph_alone else rows
+
+
 def _feed(
-    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
-) -> Iterator[Tensor]:
+    rows: Rows[Tensor | Seen], batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
+) -> Iterator[Tensor | Seen]:
     """Yield the batches of a pass; a resumed one draws its order anew, then the generator goes on from ``now``."""
     feed = batches(rows, batch_size, generator, skip)
     first = next(feed)
@@ -263,7 +234,7 @@ def _resumed(stepper: _Stepper, generator: torch.Generator | None, keeper: Keepe
         return _Log(), None
     restore_model(stepper.network, stepper.optimiser, state)
     stepper.done = state["done"]
-    sums = {name: value.to(generator.device) for name, value in state["sums"].items()}
+    sums = None if state["sums"] is None else state["sums"].to(generator.device)
     log = _Log([Epoch(**epoch) for epoch in state["history"]], sums, state["count"], state["pass_start"])
     generator.set_state(state["pass_start"] if state["in_pass"] else state["now"])
     return log, state["now"] if state["in_pass"] else None
@@ -276,7 +247,7 @@ def _save(stepper: _Stepper, course: _Course, log: _Log, generator: torch.Genera
         **model_state(stepper.network, stepper.optimiser),
         "done": stepper.done,
         "in_pass": stepper.done % course.per_pass != 0,
-        "sums": {name: value.cpu() for name, value in log.sums.items()},
+        "sums": None if log.sums is None else log.sums.cpu(),
         "count": log.count,
         "history": [vars(epoch) for epoch in log.history],
     }

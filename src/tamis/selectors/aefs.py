@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval
 
+from tamis.neural.batching import batches
 from tamis.neural.sparse_autoencoder import SparseAutoencoder
-from tamis.neural.training import batches
 from tamis.selectors.gradient import GradientSelector
 from tamis.selectors.rows import StandardisedRows
 

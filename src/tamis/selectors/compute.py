@@ -1,4 +1,4 @@
-"""Where and on how many threads torch computes."""
+"""Where and on how many threads torch and numpy compute."""
 
 import os
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import torch
 from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 
 def torch_device(name: str) -> torch.device:
@@ -27,10 +28,11 @@ def torch_device(name: str) -> torch.device:
 
 @contextmanager
 def torch_threads(n_jobs: int | None) -> Iterator[None]:
-    """Fix torch's threads, so that a fit gives the same bits in a notebook and in a joblib worker."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(effective_n_jobs(n_jobs))
+    """Fix torch's and numpy's threads, so that a fit gives the same bits in a notebook and in a joblib worker."""
+    before, threads = torch.get_num_threads(), effective_n_jobs(n_jobs)
+    torch.set_num_threads(threads)
     try:
-        yield
+        with threadpool_limits(threads, user_api="blas"):
+            yield
     finally:
         torch.set_num_threads(before)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.neural import ranks
+from tamis.neural.batching import steps_per_epoch
 from tamis.neural.checkpoint import Keeper
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -25,7 +26,7 @@ from tamis.neural.objective import Objective, Term, redundancy
 from tamis.neural.preparation import prepare
 from tamis.neural.restarts import Fit, Problem, most_restarts, train_restarts
 from tamis.neural.schedules import ANNEALING, constant
-from tamis.neural.training import Callback, Settings, steps_per_epoch
+from tamis.neural.training import Callback, Settings
 from tamis.selectors.compute import torch_device, torch_threads
 from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.neural import ranks
+from tamis.neural.batching import sample_batch
 from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
 from tamis.neural.preparation import prepare
@@ -18,7 +19,7 @@ from tamis.neural.restarts import Fit, Problem
 from tamis.neural.schedules import doubling
 from tamis.neural.screening import Screening
 from tamis.neural.stability import found_again
-from tamis.neural.training import Callback, sample_batch
+from tamis.neural.training import Callback
 from tamis.selectors.concrete import ConcreteSelector, check_pair
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from tamis.neural.batching import batches
 from tamis.neural.gates import gate_loss, gated_smoothness, gram_of_gated, open_share, sample_gates
-from tamis.neural.training import batches
 from tamis.selectors.gradient import GradientSelector
 from tamis.selectors.rows import StandardisedRows
 

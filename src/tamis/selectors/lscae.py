@@ -140,8 +140,8 @@ class LSCAE(ConcreteGraphSelector):
     device : str, default="auto"
         "auto" takes a GPU if torch finds one; else a torch device such as "cpu" or "cuda:1".
     n_jobs : int or None, default=None
-        Threads that torch uses during ``fit``; None means 1, -1 all cores. The picks are repeatable for the same
-        number of threads.
+        Threads that torch and numpy use during ``fit``; None means 1, -1 all cores. More threads may split long
+        sums, which changes last bits; tests see to it that one and two threads pick the same.
     callbacks : callable or sequence of callables, default=()
         Called after every epoch with a :class:`tamis.neural.training.Epoch`; one that returns True ends training.
     checkpoint_dir : str, path or None, default=None

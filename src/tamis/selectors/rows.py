@@ -50,6 +50,11 @@ class StandardisedRows:
         else:
             self._whole = self._dense(X, columns)
 
+    @property
+    def whole(self) -> torch.Tensor | None:
+        """All rows, if they are in memory."""
+        return self._whole
+
     def take(self, rows: torch.Tensor | None) -> torch.Tensor:
         """Give some rows, or all of them for None."""
         if rows is None:
