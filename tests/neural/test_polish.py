@@ -4,7 +4,7 @@ import torch
 from tamis.neural import polish as module
 from tamis.neural.network import hard_codes
 from tamis.neural.objective import Goal, View
-from tamis.neural.polish import copies, objectives, polish
+from tamis.neural.polish import copies, objectives, polish, shortlist
 from tamis.synthetic import moons_with_copies
 
 INFORMATIVE = torch.tensor([1.0] * 4 + [0.0] * 16)
@@ -96,3 +96,8 @@ def test_nothing_to_exchange_for(x, default_objective):
     columns = torch.tensor([4, 9])
     better, exchanges = polish(x, columns, 0, columns, Goal(x), default_objective)
     assert (better.tolist(), exchanges) == ([4, 9], 0)
+
+
+@pytest.mark.parametrize(("places", "tried"), [(1, 12), (5, 12), (10, 6), (20, 4), (32, 4)])
+def test_many_places_share_the_trials(places, tried):
+    assert shortlist(places) == tried

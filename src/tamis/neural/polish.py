@@ -12,8 +12,11 @@ from tamis.neural.structure import NEAR_COPY
 MOST_UNITS = 32
 """Selections of more columns are left alone: an exchange matters less there, and costs more."""
 
-SHORTLIST = 12
-"""Columns that are tried in each place, those whose gates the objective most wants open."""
+SHORTLIST = (4, 12)
+"""Fewest and most columns that are tried in a place, those whose gates the objective most wants open."""
+
+TRIALS = 60
+"""Columns that are tried in all places together, as far as the shortlist allows; more did not lower J."""
 
 SWEEPS = 3
 LEAST_GAIN = 1e-3
@@ -65,6 +68,12 @@ def polish(
     return columns, exchanges
 
 
+def shortlist(n_places: int) -> int:
+    """Give how many columns are tried in each of so many places."""
+    fewest, most = SHORTLIST
+    return min(most, max(fewest, TRIALS // n_places))
+
+
 def _costs(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
     values = objectives(x, selections, goal, objective)
     if not objective.reconstructs:
@@ -80,7 +89,7 @@ def _with_another(
     rest = torch.cat([columns[:place], columns[place + 1 :]])
     if len(rest):
         _, gradient = slopes(x[:, rest], goal, objective, progress=1.0)
-        others = others[column_slopes(x[:, others], gradient).argsort()[:SHORTLIST]]
+        others = others[column_slopes(x[:, others], gradient).argsort()[: shortlist(len(columns))]]
     trials = columns.repeat(len(others), 1)
     trials[:, place] = others
     return trials
