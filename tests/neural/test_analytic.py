@@ -56,7 +56,7 @@ def both_ways(net, x, goal, temperature=0.7, progress=0.6):
     noise = gumbel_like(net.layer.logits.detach(), torch.Generator().manual_seed(2))
     found, gradient = layer_gradient(net.layer, net.see(x), goal, temperature, progress, noise)
     values, written = {name: torch.from_numpy(value) for name, value in found.items()}, torch.from_numpy(gradient)
-    parts = goal(net.soft_view(x, goal, temperature, progress, noise))
+    parts = goal(net.soft_view(net.see(x), goal, temperature, progress, noise))
     (recorded,) = torch.autograd.grad(parts.loss.sum(), net.layer.source.values)
     return (values, written), (parts.terms, recorded)
 

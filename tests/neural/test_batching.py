@@ -3,7 +3,7 @@ from itertools import chain
 import pytest
 import torch
 
-from tamis.neural.batching import batches, sample_batch, steps_per_epoch
+from tamis.neural.batching import batches, centred, sample_batch, steps_per_epoch
 
 
 @pytest.fixture
@@ -31,4 +31,9 @@ def test_few_rows_are_one_batch(rows):
 def test_a_sample_is_one_batch(rows):
     assert len(sample_batch(rows, 15, generator())) == 14
     assert len(rows.taken) == 1
-    torch.testing.assert_close(sample_batch(rows, 40, None), rows.table)
+    torch.testing.assert_close(sample_batch(rows, 40, None), rows.table - rows.table.mean(dim=0))
+
+
+def test_what_is_constant_in_a_batch_is_zero_there():
+    x = centred(torch.tensor([[1.0, 7.0], [3.0, 7.0]]))
+    assert x.tolist() == [[-1.0, 0.0], [1.0, 0.0]]

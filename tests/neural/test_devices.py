@@ -32,7 +32,7 @@ def test_a_layer_elsewhere_takes_the_recorded_path(network, default_objective):
 
 def test_a_step_stays_where_the_layer_is(network, x, default_objective):
     noise = torch.empty(network.layer.shape, device=META)
-    parts = default_objective(network.soft_view(x, default_objective, 0.5, 0.5, noise))
+    parts = default_objective(network.soft_view(network.see(x), default_objective, 0.5, 0.5, noise))
     parts.loss.sum().backward()
     assert parts.loss.device == network.layer.logits.grad.device == META
     Adam([(list(network.layer.parameters()), 0.1)]).step()

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from tamis.neural import judge, polish, restarts
+from tamis.neural.batching import centred
 from tamis.neural.objective import Goal, Objective, Term, reconstruction
 from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
 from tamis.neural.schedules import linear
@@ -90,7 +91,8 @@ def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective,
     best, objectives = run(rows, objective=default_objective)
     assert best.objective <= min(objectives) + 1e-5
     everything = torch.combinations(torch.arange(4))
-    found = polish.objectives(rows.table, everything, Goal(rows.table), default_objective)
+    table = centred(rows.table)
+    found = polish.objectives(table, everything, Goal(table), default_objective)
     assert sorted(best.columns.tolist()) == everything[found.argmin()].tolist()
     assert best.objective == pytest.approx(found.min().item(), abs=1e-5)
 

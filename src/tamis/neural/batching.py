@@ -54,6 +54,14 @@ def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
     return torch.randperm(n_rows, generator=generator, device=generator.device)
 
 
-def sample_batch(rows: Rows[Batch_co], batch_size: int, generator: torch.Generator | None) -> Batch_co:
-    """Give one random batch."""
-    return next(batches(rows, batch_size, generator))
+def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
+    """Give one random batch, its columns centred."""
+    return centred(next(batches(rows, batch_size, generator)))
+
+
+def centred(x: Tensor) -> Tensor:
+    """Give columns of mean zero within the batch.
+
+    What is rare in a table is constant in most batches, and a constant that is not zero is smooth on any graph.
+    """
+    return x - x.mean(dim=0)

@@ -63,16 +63,14 @@ class SelectorNetwork(nn.Module):
             self._last = (x, Goal(x if self.targets is None else x[:, self.targets], self.weights))
         return self._last[1]
 
-    def see(self, x: Tensor | Seen) -> Seen:
-        """Look at a batch, unless that was done before."""
-        return x if isinstance(x, Seen) else Seen(self.layer.shown(x), self.goal(x))
+    def see(self, x: Tensor) -> Seen:
+        """Look at a batch."""
+        return Seen(self.layer.shown(x), self.goal(x))
 
-    def soft_view(
-        self, x: Tensor | Seen, objective: Objective, temperature: float, progress: float, noise: Tensor
-    ) -> View:
+    def soft_view(self, seen: Seen, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
         """See the batch through one noisy sample of the concrete layer."""
         sample = self.layer.sample(temperature, noise)
-        shown, goal = self.see(x)
+        shown, goal = seen
         codes = self.layer.codes(shown, sample) if objective.needs_codes else None
         return View(
             goal,

@@ -10,7 +10,7 @@ from tamis.neural.batching import sample_batch
 from tamis.neural.judge import ROWS
 from tamis.neural.objective import Objective
 from tamis.neural.restarts import Problem
-from tamis.neural.screening import Screening, screen
+from tamis.neural.screening import Screening, screen, widely_carried
 from tamis.neural.structure import structure_weights
 
 TARGETS = 2048
@@ -52,6 +52,7 @@ def prepare_on(
     candidates = everything if problem.candidates is None else problem.candidates.to(generator.device)
     kept = torch.as_tensor(list(problem.kept), dtype=torch.long, device=generator.device)
     if screening is not None and problem.n_free:
+        candidates = widely_carried(batches, candidates, problem.n_free)
         graph_decodes = replace(objective, recipe=replace(objective.recipe, decodes=True, on="gates"))
         candidates = screen(batches, candidates, kept, goal, graph_decodes, problem.n_free, screening, weighted)
     weights = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from tamis.neural.diffusion import TINY
 from tamis.neural.objective import Goal, Objective, View
 from tamis.neural.structure import as_weights, excess
 
@@ -24,6 +25,35 @@ class Screening:
     def left(self, n_columns: int, at_last: int) -> int:
         """Give how many columns are left after a round."""
         return min(n_columns - 1, max(at_last, int(n_columns * (1 - self.drop))))
+
+
+FEWEST_ROWS = 3
+LEAST_SHARE = 0.01
+"""Variance that sits in fewer rows, or in a smaller share of them, tells of single rows rather than of groups."""
+
+
+def effective_rows(columns: Tensor) -> Tensor:
+    """Give ``(Σ f²)² / Σ f⁴``, the number of rows that carry the variance of each column.
+
+    It is n for a column of two equal halves, about n/3 for a normal one, and m for one that differs from its mean
+    in m rows alone.
+    """
+    squares = columns.square()
+    return squares.sum(dim=0).square() / squares.square().sum(dim=0).clamp_min(TINY)
+
+
+def widely_carried(batches: list[Tensor], candidates: Tensor, n_units: int) -> Tensor:
+    """Leave out candidates that are constant but for a few rows, as long as enough are left for the units.
+
+    They are neutral in the batches without those rows, and would outlive columns that do harm there.
+    """
+    if len(candidates) <= n_units:
+        return candidates
+    carried = sum(effective_rows(x[:, candidates]) for x in batches)
+    assert isinstance(carried, Tensor)
+    wide = carried >= max(FEWEST_ROWS, LEAST_SHARE * sum(map(len, batches)))
+    wide[carried.topk(n_units).indices] = True
+    return candidates[wide]
 
 
 def slopes(columns: Tensor, goal: Goal, objective: Objective, progress: float) -> tuple[Tensor, Tensor]:

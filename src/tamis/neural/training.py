@@ -10,7 +10,7 @@ from torch import Tensor
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
-from tamis.neural.batching import Rows, RowSource, batches, steps_per_epoch
+from tamis.neural.batching import Rows, RowSource, batches, centred, steps_per_epoch
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
@@ -87,6 +87,7 @@ class _Stepper:
         self.network, self.objective, self.settings = network, objective, settings
         self.noise = GumbelPool(network.layer.shape, generator)
         self.done, self.last, self.due = 0, max(1, n_steps - 1), False
+        self._centred: tuple[Tensor | None, Tensor] = (None, torch.empty(0))
         self.optimiser = Adam(
             [
                 (list(network.layer.parameters()), settings.selector_lr),
@@ -104,10 +105,20 @@ class _Stepper:
         self.temperature = self.settings.temperature(progress)
         noise = self.noise.draw(layer.shape)
         written_out = covers(layer, self.objective, progress)
-        values = (self._written_out if written_out else self._recorded)(self.network.see(x), progress, noise)
+        values = (self._written_out if written_out else self._recorded)(self._see(x), progress, noise)
         self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
         self.optimiser.step()
         return values
+
+    def _see(self, x: Tensor | Seen) -> Seen:
+        """Look at a batch, unless that was done before; a network decodes columns as they are."""
+        if isinstance(x, Seen):
+            return x
+        if self.objective.needs_codes:
+            return self.network.see(x)
+        if self._centred[0] is not x:  # one batch may be all the rows, step after step
+            self._centred = (x, centred(x))
+        return self.network.see(self._centred[1])
 
     def _written_out(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
         layer = self.network.layer
