@@ -21,3 +21,10 @@ def test_every_seed_has_its_pattern_and_pixels_lie_between_0_and_1():
     assert first.X.max() <= 1
     assert first.side == 8
     assert len(first.X_test) == len(first.labels_test)
+
+
+def test_clean_images_have_no_noise():
+    clean, other = noisy_digits(0, quick=True, clean=True), noisy_digits(1, quick=True, clean=True)
+    np.testing.assert_array_equal(clean.X, other.X)
+    assert clean.X.max() <= 1
+    assert (clean.X <= noisy_digits(0, quick=True).X + 1e-6).all()

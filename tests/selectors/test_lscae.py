@@ -82,3 +82,15 @@ def test_defaults():
 def test_presets_keep_what_their_restart_found(make, blobs):
     selector = make(3, max_epochs=4, random_state=0).fit(blobs.X)
     assert selector.objective_ == selector.restart_objectives_.min()
+
+
+def test_columns_of_single_rows_are_not_picked():
+    """Words that one or two texts hold are constant in most batches; that must not pass for structure."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(3, size=1500)
+    words = rng.poisson(np.where(np.arange(30) % 3 == groups[:, None], 1.0, 0.1))
+    rare = np.zeros((1500, 400))
+    for column in rare.T:
+        column[rng.integers(1500, size=rng.integers(1, 3))] = 1.0
+    selector = LSCAE(6, random_state=0).fit(np.hstack([rare, words]))
+    assert (selector.selected_ >= 400).all()

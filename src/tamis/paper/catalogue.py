@@ -14,6 +14,7 @@ HOMES = {
     "ablation-mnist": "ablation_mnist",
     "table-stats": "data_statistics",
     "table-results": "selection_table",
+    "table-tuning": "tuning",
 }
 """In the order of the paper."""
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base import FeatureSelector
 from tamis.metrics import kmeans_accuracies
+from tamis.paper.datasets import z_scores
 from tamis.paper.ledger import Row
 from tamis.selectors import SELECTORS
 
@@ -63,7 +64,7 @@ def fit(method: str, X: Any, k: int, seed: int, *, quick: bool = False, **settin
 
 
 STARTS = {"accuracy": "k-means++", "accuracy_random_start": "random"}
-"""Accuracies in a row, and the start of k-means they belong to; the paper does not name its own."""
+"""Accuracies of one scaling, and the start of k-means they belong to."""
 
 
 def clustering_scores(X: Any, labels: Any, n_runs: int = 20) -> Row:
@@ -77,6 +78,21 @@ def clustering_scores(X: Any, labels: Any, n_runs: int = 20) -> Row:
         scores[name] = round(float(accuracies.mean()), 5)
         scores[f"{name}_sd"] = round(float(accuracies.std(ddof=1)), 5)
     return scores
+
+
+WAYS = {
+    "accuracy": "z-scored, k-means++",
+    "accuracy_random_start": "z-scored, random start",
+    "unscaled_accuracy": "as they are, k-means++",
+    "unscaled_accuracy_random_start": "as they are, random start",
+}
+"""Accuracies in a row, and how features were scaled and k-means was started; the paper says neither."""
+
+
+def scores_of_all_ways(X: Any, labels: Any, n_runs: int = 20) -> Row:
+    """Cluster on z-scored features and on features as they are."""
+    unscaled = {f"unscaled_{name}": value for name, value in clustering_scores(X, labels, n_runs).items()}
+    return {**clustering_scores(z_scores(X), labels, n_runs), **unscaled}
 
 
 def _plain_settings(selector: FeatureSelector) -> dict[str, Any]:

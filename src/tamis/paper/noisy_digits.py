@@ -36,9 +36,15 @@ def add_noise(X: NDArray[Any], pattern: NDArray[Any], rng: np.random.Generator) 
 
 
 @lru_cache(maxsize=1)
-def noisy_digits(seed: int, quick: bool = False) -> Digits:
-    """Give the training and test images with the noise of a seed; quick ones are the 8 × 8 digits of scikit-learn."""
+def noisy_digits(seed: int, quick: bool = False, clean: bool = False) -> Digits:
+    """Give the training and test images with the noise of a seed, or without noise.
+
+    Quick ones are the 8 × 8 digits of scikit-learn.
+    """
     X, labels, X_test, labels_test = _bundled() if quick else _mnist()
+    if clean:
+        X, X_test = (part.astype(np.float32) / np.float32(255) for part in (X, X_test))
+        return Digits(X, labels, X_test, labels_test)
     rng = np.random.default_rng(seed)
     pattern = rng.integers(0, 256, size=X.shape[1]).astype(np.float32)
     noisy = [add_noise(part, pattern, rng) / np.float32(255) for part in (X, X_test)]

@@ -37,6 +37,13 @@ def test_the_curve_is_compared_size_by_size():
     assert ablation_mnist.tables(rows)[0].rows[0][2] == "70.0 ± 28.3"
 
 
+def test_clean_images_have_a_table_of_their_own():
+    clean = mnist_row("lscae", 5, 0.6)
+    clean["trial"]["kind"] = "clean"
+    tables = {table.name: table.rows for table in ablation_mnist.tables([mnist_row("lscae", 5, 0.4), clean])}
+    assert tables == {"ablation-mnist": [["LS-CAE", "40.0"]], "ablation-mnist-clean": [["LS-CAE", "60.0"]]}
+
+
 def test_examples_are_kept_as_bytes_and_selection_as_pixels():
     row = ablation_mnist.work({"kind": "examples", "seed": 0, "quick": True}, None)
     assert [len(image) for image in row["images"]] == [128] * 3

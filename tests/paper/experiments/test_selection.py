@@ -9,7 +9,12 @@ from tamis.paper.printed import METHODS, printed
 
 def row(data, method, k, seed, accuracy):
     trial = {"data": data, "method": method, "k": k, "seed": seed}
-    return {"trial": trial, "accuracy": accuracy, "accuracy_random_start": accuracy / 2}
+    return {
+        "trial": trial,
+        "accuracy": accuracy,
+        "accuracy_random_start": accuracy / 2,
+        "unscaled_accuracy_random_start": accuracy / 3,
+    }
 
 
 @pytest.fixture
@@ -37,7 +42,11 @@ def test_the_table_lays_ours_beside_print(rows):
     assert yale["LS"] == "60.0 (50) / 42.7 (300)"
     assert yale["CAE"] == "– / 45.4 (250)"
     assert tables["table-results"].rows[1][0] == "goolam (for FAN)"
-    assert tables["table-results-random-start"].rows[0][1].startswith("30.0 (50)")
+    assert tables["table-results-as-they-are"].rows[0][1].startswith("20.0 (50)")
+    ways = dict(zip(tables["table-results-ways"].headings, tables["table-results-ways"].rows[0], strict=True))
+    assert ways["z-scored, random start"] == "25.2 (100)"
+    assert ways["printed"] == "48.0 (200)"
+    assert tables["table-results-ranks"].rows[0][:2] == ["z-scored, k-means++", "1.00 / 2.00"]
     assert tables["table-results-others"].rows[0] == ["Yale", "10.0 (50)"]
     assert "50.5 ± 0.7" in tables["table-results-fixed-k"].rows[0]
 

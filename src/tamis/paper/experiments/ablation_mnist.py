@@ -19,11 +19,11 @@ RUNS = 5
 
 
 def trials(quick: bool) -> list[Trial]:
-    """Give three repetitions of every method and size, and the images to show."""
+    """Give three repetitions of every method and size, with noise and without, and the images to show."""
     sizes, seeds, mark = ((5, 15), 1, {"quick": True}) if quick else (SIZES, 3, {})
     fits = [
-        {"kind": "fit", "method": method, "k": k, "seed": seed, **mark}
-        for seed, k, method in product(range(seeds), sizes, METHODS)
+        {"kind": kind, "method": method, "k": k, "seed": seed, **mark}
+        for kind, seed, k, method in product(("fit", "clean"), range(seeds), sizes, METHODS)
     ]
     return [{"kind": "examples", "seed": 0, **mark}, *fits]
 
@@ -31,7 +31,7 @@ def trials(quick: bool) -> list[Trial]:
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
     """Select on the noisy training images, cluster them on these pixels, and score the test images."""
     quick = trial.get("quick", False)
-    digits = noisy_digits(trial["seed"], quick)
+    digits = noisy_digits(trial["seed"], quick, clean=trial["kind"] == "clean")
     if trial["kind"] == "examples":
         images = (255 * digits.X[:3]).round().astype(np.uint8)
         return {"side": digits.side, "images": [image.tobytes().hex() for image in images]}
@@ -47,15 +47,22 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 
 def tables(rows: Rows) -> list[Table]:
     """List mean accuracies and their standard deviations over the repetitions."""
-    fits = select_rows(rows, kind="fit")
+    titles = {
+        "fit": "Accuracy on the test images in percent: mean ± standard deviation over repetitions",
+        "clean": "The same on images without noise",
+    }
+    return [_table(fits, kind, title) for kind, title in titles.items() if (fits := select_rows(rows, kind=kind))]
+
+
+def _table(fits: Rows, kind: str, title: str) -> Table:
     sizes = values_of(fits, "k")
     lines = [
         [METHOD_LABELS[method], *(pictures.mean_and_sd(fits, method, k) for k in sizes)]
         for method in METHODS
         if method in values_of(fits, "method")
     ]
-    title = "Accuracy on the test images in percent: mean ± standard deviation over repetitions"
-    return [Table("ablation-mnist", title, ["method", *(f"k = {k}" for k in sizes)], lines)] if fits else []
+    name = "ablation-mnist" + ("" if kind == "fit" else f"-{kind}")
+    return Table(name, title, ["method", *(f"k = {k}" for k in sizes)], lines)
 
 
 def verdict(rows: Rows) -> str:

@@ -4,21 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from tamis.paper.datasets import checksum, dataset, load, locate, z_scores
+from tamis.paper.datasets import checksum, dataset, load, locate
 from tamis.paper.experiment import Experiment, Rows, Table
-from tamis.paper.fits import clustering_scores
+from tamis.paper.fits import WAYS, scores_of_all_ways
 from tamis.paper.ledger import Row, Trial
 from tamis.paper.printed import printed
 from tamis.paper.sources import DATASETS, STAND_INS
 from tamis.paper.stand_ins import QUICK_TABLES, quick_table
-
-WAYS = {
-    "accuracy": "z-scored, k-means++",
-    "accuracy_random_start": "z-scored, random start",
-    "unscaled_accuracy": "as they are, k-means++",
-    "unscaled_accuracy_random_start": "as they are, random start",
-}
-"""The paper says neither how features were scaled nor how k-means was started."""
 
 
 def trials(quick: bool) -> list[Trial]:
@@ -33,14 +25,9 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
     name = trial["data"]
     if trial.get("quick"):
         X, y = quick_table(name)
-        return {**_shape(X, y), **_both_scalings(X, y, n_runs=3)}
+        return {**_shape(X, y), **scores_of_all_ways(X, y, n_runs=3)}
     X, y = load(name)
-    return {**_shape(X, y), **_both_scalings(X, y, 20), "sha256": [checksum(path) for path in locate(dataset(name))]}
-
-
-def _both_scalings(X: Any, y: Any, n_runs: int) -> Row:
-    unscaled = {f"unscaled_{name}": value for name, value in clustering_scores(X, y, n_runs).items()}
-    return {**clustering_scores(z_scores(X), y, n_runs), **unscaled}
+    return {**_shape(X, y), **scores_of_all_ways(X, y), "sha256": [checksum(path) for path in locate(dataset(name))]}
 
 
 def _shape(X: Any, y: Any) -> Row:

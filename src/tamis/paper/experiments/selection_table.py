@@ -7,7 +7,7 @@ from typing import Any
 from tamis.paper.datasets import load, z_scores
 from tamis.paper.experiment import Experiment
 from tamis.paper.experiments import selection_summary as summary
-from tamis.paper.fits import NESTED, clustering_scores, fit, is_seeded
+from tamis.paper.fits import NESTED, fit, is_seeded, scores_of_all_ways
 from tamis.paper.formats import Labelled
 from tamis.paper.ledger import Row, Trial
 from tamis.paper.printed import METHODS
@@ -57,7 +57,7 @@ def work(trial: Trial, parent: Row | None) -> Row:
         table = X if trial["method"] in UNSCALED else _scaled(trial["data"], quick)
         found = fit(trial["method"], table, trial["k"], trial["seed"], quick=quick)[1]
         selected = found["selected"]
-    return {**found, **clustering_scores(z_scores(X[:, selected]), y, n_runs=3 if quick else 20)}
+    return {**found, **scores_of_all_ways(X[:, selected], y, n_runs=3 if quick else 20)}
 
 
 @lru_cache(maxsize=1)
