@@ -37,3 +37,13 @@ def test_a_sample_is_one_batch(rows):
 def test_what_is_constant_in_a_batch_is_zero_there():
     x = centred(torch.tensor([[1.0, 7.0], [3.0, 7.0]]))
     assert x.tolist() == [[-1.0, 0.0], [1.0, 0.0]]
+
+
+def test_processes_with_all_rows_in_memory_sample_the_same(rows):
+    rows.whole, rows.share = rows.table, (1, 2)
+    torch.testing.assert_close(sample_batch(rows, 40, None), rows.table - rows.table.mean(dim=0))
+    one = sample_batch(rows, 15, generator())
+    rows.share = (0, 1)
+    torch.testing.assert_close(sample_batch(rows, 15, generator()), one, rtol=0, atol=0)
+    rows.whole = None
+    torch.testing.assert_close(sample_batch(rows, 15, generator()), one, rtol=0, atol=0)

@@ -55,8 +55,15 @@ def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
 
 
 def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
-    """Give one random batch, its columns centred."""
-    return centred(next(batches(rows, batch_size, generator)))
+    """Give one random batch, its columns centred.
+
+    Processes that share a fit all have the same one, if they have all rows in memory.
+    """
+    whole = getattr(rows, "whole", None)
+    if whole is None:
+        return centred(next(batches(rows, batch_size, generator)))
+    n_batches = steps_per_epoch(len(whole), batch_size)
+    return centred(whole if n_batches == 1 else whole[_order(len(whole), generator).tensor_split(n_batches)[0]])
 
 
 def centred(x: Tensor) -> Tensor:
