@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks import atlas
+from benchmarks.marked import put_between_marks
 
 SIZES = (125_000, 250_000, 500_000, 1_000_000)
 COLUMNS, K = 2_000, 50
@@ -108,17 +109,14 @@ def draw(found, path):
 
 def write_page(found, docs):
     """Put the table and the sentence on ``select`` between the marks of docs/out-of-core.md."""
-    page, chosen = docs / "out-of-core.md", found["select"]
-    begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
+    chosen = found["select"]
     draw(found, docs / "images" / "out-of-core.png")
     sentence = (
         f"`tamis select -k {found['k']} --in-pieces` on {chosen['rows']:,} × {found['columns']:,} found "
         f"{chosen['groups_found']} of {chosen['groups']} planted groups and {chosen['nuisance']} nuisance columns, "
         f"with a peak of {chosen['peak_gib']:.2f} GiB of memory."
     )
-    text = page.read_text()
-    middle = "\n".join([begin, *table(found), "", sentence, end])
-    page.write_text(text[: text.index(begin)] + middle + text[text.index(end) + len(end) :])
+    put_between_marks(docs / "out-of-core.md", "measured", [*table(found), "", sentence])
 
 
 if __name__ == "__main__":

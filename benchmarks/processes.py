@@ -1,7 +1,7 @@
-"""One fit over two processes against one: ``python -m benchmarks.processes``.
+"""One fit over two processes against one: ``python -m benchmarks.processes`` measures and writes docs/out-of-core.md.
 
-First J of the picks, mean over seeds: one process with batches of b rows, and two with b/2 each, on two moons and,
-where TAMIS_DATA names its folder, TOX-171. Then the time per epoch on a table large enough, one thread each.
+First the time per epoch on a table large enough, one thread each. Then J of the picks, mean over seeds: one process
+with batches of b rows, and two with b/2 each, on two moons and, where TAMIS_DATA names its folder, TOX-171.
 """
 
 import argparse
@@ -14,7 +14,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks.marked import put_between_marks
 
+DOCS = Path(__file__).parent.parent / "docs"
 SEEDS = range(5)
 
 
@@ -65,8 +67,8 @@ def fit(path, parameters, n_processes):
 
 
 def objectives(folder):
-    """Print J for one and two processes."""
-    print(f"{'table':<12}{'k':>4}{'batch':>7}{'J, one':>20}{'J, two':>20}{'difference':>12}", flush=True)
+    """Compare J for one and two processes; give the lines of a table."""
+    lines = ["| table | k | rows a step | J, one process | J, two | difference |", "|---|---|---|---|---|---|"]
     for name, X, k, batch in tables():
         np.save(folder / "table.npy", X)
         found = {1: [], 2: []}
@@ -77,34 +79,37 @@ def objectives(folder):
         means = {n: np.mean(values) for n, values in found.items()}
         words = [f"{means[n]:.4f} ± {np.std(found[n]):.4f}" for n in found]
         change = 100 * (means[2] - means[1]) / abs(means[1])
-        print(f"{name:<12}{k:>4}{batch:>7}{words[0]:>20}{words[1]:>20}{change:>11.1f}%", flush=True)
+        lines.append(f"| {name} | {k} | {batch} | {words[0]} | {words[1]} | {change:.1f} % |")
+        print(lines[-1], flush=True)
+    return lines
 
 
 def times(folder):
-    """Print the time per epoch for one and two processes."""
+    """Compare the time per epoch for one and two processes; give the lines of a table."""
     from tamis.synthetic import blobs_with_copies
 
     table = blobs_with_copies(1500, seed=0, n_samples=6000, n_informative=10, n_copies=4)
     np.save(folder / "large.npy", table.X.astype(np.float32))
     shared = {"n_features_to_select": 40, "random_state": 0, "n_init": 1, "max_epochs": 4, "narrowing": False}
     found = {n: fit(folder / "large.npy", shared | {"batch_size": 512 // n}, n) for n in (1, 2)}
-    print(f"\ntime per epoch, {table.X.shape[0]} x {table.X.shape[1]}, k = 40, 512 rows a step, one thread a process")
-    print(f"{'processes':>10}{'wall clock':>12}{'CPU of a process':>18}")
+    rows, columns = table.X.shape
+    lines = [f"Speed of an epoch, {rows:,} × {columns:,}, k = 40, 512 rows a step, one thread a process:", ""]
+    lines += ["| processes | by the clock | by the CPU time of a process |", "|---|---|---|"]
     for n, entry in found.items():
-        print(f"{n:>10}{found[1]['epoch'] / entry['epoch']:>10.2f} x{found[1]['cpu'] / entry['cpu']:>16.2f} x")
+        ratios = [found[1][name] / entry[name] for name in ("epoch", "cpu")]
+        lines.append(f"| {n} | {ratios[0]:.2f} × | {ratios[1]:.2f} × |")
+        print(lines[-1], flush=True)
+    return lines
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--parameters", type=json.loads)
-    parser.add_argument("--only", choices=["objectives", "times"])
     options = parser.parse_args()
     if options.worker:
         worker(options.worker, options.parameters)
     else:
         with tempfile.TemporaryDirectory() as name:
-            if options.only != "times":
-                objectives(Path(name))
-            if options.only != "objectives":
-                times(Path(name))
+            measured = [*times(Path(name)), "", *objectives(Path(name))]
+        put_between_marks(DOCS / "out-of-core.md", "processes", measured)

@@ -28,8 +28,7 @@ class Screening:
 
 
 FEWEST_ROWS = 3
-LEAST_SHARE = 0.01
-"""Variance that sits in fewer rows, or in a smaller share of them, tells of single rows rather than of groups."""
+"""Variance that sits in fewer rows, of those that are looked at, tells of these rows rather than of groups."""
 
 
 def effective_rows(columns: Tensor) -> Tensor:
@@ -51,7 +50,7 @@ def widely_carried(batches: list[Tensor], candidates: Tensor, n_units: int) -> T
         return candidates
     carried = sum(effective_rows(x[:, candidates]) for x in batches)
     assert isinstance(carried, Tensor)
-    wide = carried >= max(FEWEST_ROWS, LEAST_SHARE * sum(map(len, batches)))
+    wide = carried >= FEWEST_ROWS
     wide[carried.topk(n_units).indices] = True
     return candidates[wide]
 
