@@ -3,7 +3,7 @@ from itertools import chain
 import pytest
 import torch
 
-from tamis.neural.batching import batches, centred, sample_batch, steps_per_epoch
+from tamis.neural.batching import batches, centred, sample_batch, sample_batches, steps_per_epoch
 
 
 @pytest.fixture
@@ -47,3 +47,14 @@ def test_processes_with_all_rows_in_memory_sample_the_same(rows):
     torch.testing.assert_close(sample_batch(rows, 15, generator()), one, rtol=0, atol=0)
     rows.whole = None
     torch.testing.assert_close(sample_batch(rows, 15, generator()), one, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_samples_have_no_common_rows(rows, in_memory):
+    rows.whole = rows.table if in_memory else None
+    parts = sample_batches(rows, 15, generator(), 2)
+    assert [len(part) for part in parts] == [14, 13]
+    differences = torch.cat([(part[1:] - part[0])[:, 0] for part in parts])
+    assert len(differences.unique()) == 25
+    assert len(sample_batches(rows, 15, generator(), 9)) == 3
+    assert len(sample_batches(rows, 64, None, 3)) == 1

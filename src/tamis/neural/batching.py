@@ -1,6 +1,7 @@
 """Rows in shuffled batches, wherever they are stored."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Protocol, TypeVar
 
 import torch
@@ -55,15 +56,22 @@ def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
 
 
 def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
-    """Give one random batch, its columns centred.
+    """Give one random batch, its columns centred."""
+    return sample_batches(rows, batch_size, generator, 1)[0]
 
-    Processes that share a fit all have the same one, if they have all rows in memory.
+
+def sample_batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, most: int) -> list[Tensor]:
+    """Give some random batches without common rows, as many as there are at most; columns are centred in each.
+
+    Processes that share a fit all have the same ones, if they have all rows in memory.
     """
     whole = getattr(rows, "whole", None)
     if whole is None:
-        return centred(next(batches(rows, batch_size, generator)))
+        return [centred(x) for x in islice(batches(rows, batch_size, generator), most)]
     n_batches = steps_per_epoch(len(whole), batch_size)
-    return centred(whole if n_batches == 1 else whole[_order(len(whole), generator).tensor_split(n_batches)[0]])
+    if n_batches == 1:
+        return [centred(whole)]
+    return [centred(whole[chosen]) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
 
 
 def centred(x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from tamis.neural import ranks
-from tamis.neural.batching import sample_batch
+from tamis.neural.batching import sample_batches
 from tamis.neural.judge import ROWS
 from tamis.neural.objective import Objective
 from tamis.neural.restarts import Problem
@@ -17,7 +17,7 @@ TARGETS = 2048
 """At most so many columns, drawn at random, are reconstructed during training."""
 
 BATCHES = 3
-"""Batches on which columns are screened, where there are more rows than in one."""
+"""At most so many batches, without common rows, on which columns are screened."""
 
 
 def prepare(
@@ -31,8 +31,7 @@ def prepare(
     problem = replace(problem, targets=draw_targets(problem.n_features, generator))
     if not weighted and screening is None:
         return problem
-    n_batches = 1 if problem.rows.n_rows <= ROWS else BATCHES
-    batches = [sample_batch(problem.rows, ROWS, generator) for _ in range(n_batches)]
+    batches = sample_batches(problem.rows, ROWS, generator, BATCHES)
     prepared = prepare_on(batches, problem, objective, screening, weighted, generator)
     candidates, weights = ranks.shared((prepared.candidates, prepared.weights))
     return replace(prepared, candidates=candidates, weights=weights)
