@@ -1,3 +1,5 @@
+from itertools import chain
+
 import pytest
 import torch
 
@@ -108,7 +110,7 @@ def test_reconstruction_alone_can_be_screened_for(problem):
 def test_many_rows_are_screened_in_several_batches(problem, default_objective, monkeypatch):
     monkeypatch.setattr(preparation, "ROWS", 80)
     prepare(problem, default_objective, SCREENING, True, generator())
-    assert sorted(sum(problem.rows.taken, [])) == list(range(200))
+    assert sorted(chain(*problem.rows.taken)) == list(range(200))
     assert [len(rows) for rows in problem.rows.taken] == [67, 67, 66]
 
 
