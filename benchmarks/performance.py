@@ -21,6 +21,7 @@ from benchmarks.peer import EPOCHS, peer_seconds, tables
 from benchmarks.performance_page import write
 
 from tamis import LSCAE
+from tamis.neural.screening import Screening
 
 DOCS = Path(__file__).parent.parent / "docs"
 RESULTS = DOCS / "performance" / "results.jsonl"
@@ -110,28 +111,39 @@ def _peer(what: str) -> None:
         _keep(what, name, k=k, peer_epochs=epochs, equal=min(peer) / min(same), defaults=min(peer) / min(default))
 
 
-def _products(rows: int, d: int, k: int) -> float:
-    """Time the matrix products of a plain step: codes ``X Zᵀ`` and the gradient by Z."""
-    x, z, g = torch.randn(rows, d), torch.rand(k, d), torch.randn(rows, k)
+def _seconds(*products: tuple[torch.Tensor, torch.Tensor]) -> float:
+    """Time some matrix products, the best of several times."""
     times = []
-    for _ in range(5):
+    for _ in range(20):
         start = time.perf_counter()
-        x @ z.T
-        g.T @ x
+        for left, right in products:
+            left @ right
         times.append(time.perf_counter() - start)
     return min(times)
 
 
+def _plain_products(rows: int, d: int, k: int) -> float:
+    """Time the matrix products of a plain step: codes ``X Zᵀ`` and the gradient by Z."""
+    x, z, g = torch.randn(rows, d), torch.rand(k, d), torch.randn(rows, k)
+    return _seconds((x, z.T), (g.T, x))
+
+
+def _own_products(rows: int, k: int) -> float:
+    """Time those of a step on screened columns: Gram matrix, decoding by the graph, and the gradient by the gates."""
+    x, p = torch.randn(rows, Screening().per_unit * k), torch.rand(rows, rows)
+    return _seconds((x, x.T), (p, p), (p, x))
+
+
 def _step(what: str) -> None:
-    """Relate a mean step of a whole fit, screening and all, to the matrix products of a plain step."""
+    """Relate a mean step of a whole fit, screening and all, to the matrix products of a plain step and to its own."""
     case = "k = 300, d = 25,000, batch 64"
     if _missing(what, case):
         X = np.random.default_rng(0).standard_normal((64, 25000)).astype(np.float32)
         short, long = (
             min(_fit_seconds(X, 300, max_epochs=e, check_stability=False) for _ in range(2)) for e in (20, 320)
         )
-        plain = _products(64, 25000, 300)
-        _keep(what, case, step=(long - short) / 300 / plain, whole=long / 320 / plain)
+        plain, own, step = _plain_products(64, 25000, 300), _own_products(64, 300), (long - short) / 300
+        _keep(what, case, step=step / plain, whole=long / 320 / plain, own=step / own)
 
 
 def _growth(what: str) -> None:

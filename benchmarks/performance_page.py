@@ -29,6 +29,7 @@ def write(rows: list[dict[str, Any]]) -> None:
         GROWTH_WORDS,
         _slopes(slopes),
         _memory(rows),
+        BEYOND,
         f"Machine: {rows[-1]['machine']}, one thread.",
     ]
     (DOCS / "performance.md").write_text("\n\n".join(parts) + "\n")
@@ -59,10 +60,11 @@ STEP_WORDS = """## A step against matrix products
 
 The products are those that a plain step of a concrete autoencoder cannot do without, `X Zᵀ` and the gradient by Z, at
 full size. Screening leaves 8 columns for each unit, and the graph as decoder needs products of rows × rows only, so
-that a step can cost less than they do.
+that a step can cost less than they do. What is left of a step is drawing from k × 8k probabilities, two softmaxes and
+Adam; its own products are small beside that.
 
-| case | a step | a whole fit of 320 steps, per step |
-|---|---|---|"""
+| case | a step | a whole fit of 320 steps, per step | a step against its own products |
+|---|---|---|---|"""
 
 MEMORY_WORDS = """## Memory
 
@@ -70,6 +72,14 @@ Peak resident memory above that of a process that has only imported what it need
 
 | fit | above, GiB | whole process, GiB |
 |---|---|---|"""
+
+
+BEYOND = """## Beyond memory
+
+A pass over a sparse table on disk takes time in proportion to its rows ([how it is done, and what it was measured
+on](out-of-core.md)).
+
+![Time per epoch grows in proportion to the rows](images/out-of-core.png)"""
 
 
 def _peer(rows: list[dict[str, Any]]) -> str:
@@ -83,7 +93,11 @@ def _peer(rows: list[dict[str, Any]]) -> str:
 
 
 def _step(rows: list[dict[str, Any]]) -> str:
-    lines = [f"| {row['case']} | {row['step']:.2f} × | {row['whole']:.2f} × |" for row in rows if row["what"] == "step"]
+    lines = [
+        f"| {row['case']} | {row['step']:.2f} × | {row['whole']:.2f} × | {row['own']:.1f} × |"
+        for row in rows
+        if row["what"] == "step"
+    ]
     return "\n".join([STEP_WORDS, *lines])
 
 
