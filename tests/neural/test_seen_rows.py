@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from tamis.neural import seen_rows
 from tamis.neural.batching import centred
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork
@@ -19,8 +20,10 @@ def rows(table_rows):
     return table_rows(torch.randn(20, 6, generator=torch.Generator().manual_seed(1)))
 
 
+@pytest.mark.parametrize("narrow", [0, 256])
 @pytest.mark.parametrize("chosen", [None, torch.tensor([7, 0, 19, 4])], ids=["all", "some"])
-def test_batches_are_seen_as_by_the_network(network, rows, chosen):
+def test_batches_are_seen_as_by_the_network(network, rows, chosen, narrow, monkeypatch):
+    monkeypatch.setattr(seen_rows, "NARROW", narrow)
     seen, expected = SeenRows(rows, network).take(chosen), network.see(centred(rows.take(chosen)))
     torch.testing.assert_close(seen.shown, expected.shown)
     torch.testing.assert_close(seen.goal.gram, expected.goal.gram)

@@ -1,6 +1,8 @@
 """Rows of a small table as training sees them, looked at once for all batches."""
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tamis.neural.batching import RowSource, centred
@@ -10,12 +12,16 @@ from tamis.neural.objective import Goal
 MOST_ROWS = 2048
 """Of more rows, the Gram matrix is computed batch by batch."""
 
+NARROW = 256
+"""The Gram matrix of so few columns is computed sooner than looked up."""
+
 
 class SeenRows:
     """Batches of which the graph needs the shown columns and the Gram matrix of the goal only.
 
-    That of a batch is a part of that of all rows, which is computed once: with means m over its columns and their mean
-    m̄, centred columns have the Gram matrix ``M_il − m_i − m_l + m̄``. The candidates must not change meanwhile.
+    Of many columns, that of a batch is a part of that of all rows, which is computed once: with means m over its
+    columns and their mean m̄, centred columns have the Gram matrix ``M_il − m_i − m_l + m̄``. The candidates must not
+    change meanwhile.
 
     Parameters
     ----------
@@ -29,17 +35,33 @@ class SeenRows:
         whole = centred(rows.take(None))
         self.n_rows, self.own_rows, self.share = rows.n_rows, len(whole), getattr(rows, "share", (0, 1))
         self.everything = network.see(whole)
-        self.shown, self.gram = self.everything.shown.numpy(), self.everything.goal.gram.numpy()
+        self.shown, goal = self.everything.shown.numpy(), self.everything.goal
+        narrow = goal.columns.shape[1] <= NARROW
+        self.factor = (goal.columns * goal.weights.sqrt()).numpy() if narrow else None
+        self.gram = goal.gram.numpy()
 
     def take(self, rows: Tensor | None) -> Seen:
         """Look at some rows, or at all of them for None."""
         if rows is None:
             return self.everything
         chosen = rows.numpy()
-        shown = self.shown.take(chosen, axis=0)
-        shown -= shown.mean(axis=0)
+        shown = _centred(self.shown.take(chosen, axis=0))
+        if self.factor is None:
+            gram = self._part(chosen)
+        else:
+            factor = _centred(self.factor.take(chosen, axis=0))
+            gram = factor @ factor.T
+        return Seen(torch.from_numpy(shown), Goal.from_gram(torch.from_numpy(gram)))
+
+    def _part(self, chosen: NDArray[np.int64]) -> NDArray[np.floating]:
+        """Give the part of the Gram matrix that belongs to a batch, as if its columns were centred there."""
         gram = self.gram.ravel().take(chosen[:, None] * len(self.gram) + chosen)  # several times faster than slices
         means = gram.mean(axis=0)
         gram -= means
         gram -= (means - means.mean())[:, None]
-        return Seen(torch.from_numpy(shown), Goal.from_gram(torch.from_numpy(gram)))
+        return gram
+
+
+def _centred(columns: NDArray[np.floating]) -> NDArray[np.floating]:
+    columns -= columns.mean(axis=0)
+    return columns

@@ -87,6 +87,8 @@ class _Stepper:
         self.network, self.objective, self.settings = network, objective, settings
         self.noise = GumbelPool(network.layer.shape, generator)
         self.done, self.last, self.due = 0, max(1, n_steps - 1), False
+        narrowing = settings.narrowing
+        self._narrowing = narrowing if narrowing is not None and narrowing.drops_from(network.layer) else None
         self._centred: tuple[Tensor | None, Tensor] = (None, torch.empty(0))
         self.optimiser = Adam(
             [
@@ -100,8 +102,8 @@ class _Stepper:
         progress = self.done / self.last
         self.done += 1
         layer = self.network.layer
-        if self.settings.narrowing is not None:
-            self.settings.narrowing.apply(layer, self.optimiser, progress)
+        if self._narrowing is not None:
+            self._narrowing.apply(layer, self.optimiser, progress)
         self.temperature = self.settings.temperature(progress)
         noise = self.noise.draw(layer.shape)
         written_out = covers(layer, self.objective, progress)
