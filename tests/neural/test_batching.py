@@ -1,9 +1,10 @@
+import math
 from itertools import chain
 
 import pytest
 import torch
 
-from tamis.neural.batching import batches, centred, sample_batch, sample_batches, steps_per_epoch
+from tamis.neural.batching import batches, sample_batch, sample_batches, steps_per_epoch, tamed
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_sample_is_one_batch(rows):
 
 
 def test_what_is_constant_in_a_batch_is_zero_there():
-    x = centred(torch.tensor([[1.0, 7.0], [3.0, 7.0]]))
+    x = tamed(torch.tensor([[1.0, 7.0], [3.0, 7.0]]), math.inf)
     assert x.tolist() == [[-1.0, 0.0], [1.0, 0.0]]
 
 

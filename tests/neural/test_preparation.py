@@ -1,10 +1,11 @@
+import math
 from itertools import chain
 
 import pytest
 import torch
 
 from tamis.neural import preparation
-from tamis.neural.batching import centred
+from tamis.neural.batching import tamed
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import GraphRecipe, Objective, Term, reconstruction
 from tamis.neural.preparation import draw_targets, prepare
@@ -70,7 +71,7 @@ def test_weights_are_those_of_the_targets(problem, default_objective, monkeypatc
     source = generator()
     targets, graph = draw_targets(20, source), default_objective.recipe.graph
     assert ready.targets.tolist() == targets.tolist()
-    expected = structure_weights(centred(problem.rows.table), targets, ready.candidates, graph, source)
+    expected = structure_weights(tamed(problem.rows.table, math.inf), targets, ready.candidates, graph, source)
     torch.testing.assert_close(ready.weights, expected, rtol=0, atol=0)
 
 

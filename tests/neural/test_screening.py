@@ -1,10 +1,11 @@
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from tamis.neural.batching import centred
+from tamis.neural.batching import tamed
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import Goal, GraphRecipe, Objective, Term, View, smoothness
 from tamis.neural.screening import Screening, column_slopes, effective_rows, eliminate, screen, slopes, widely_carried
@@ -154,7 +155,7 @@ def test_columns_that_a_few_rows_carry_are_no_candidates():
     x[:2, 1] = 1.0
     x[:40, 4] = 1.0
     x -= x.mean(dim=0)
-    parts, everything = [centred(x[:150]), centred(x[150:])], torch.arange(6)
+    parts, everything = [tamed(x[:150], math.inf), tamed(x[150:], math.inf)], torch.arange(6)
     assert widely_carried([x], everything, 2).tolist() == [0, 2, 3, 4, 5]
     assert widely_carried(parts, everything, 2).tolist() == [0, 2, 3, 4, 5]
     assert widely_carried([x], everything, 6).tolist() == everything.tolist()

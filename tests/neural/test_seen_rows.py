@@ -1,8 +1,10 @@
+import math
+
 import pytest
 import torch
 
 from tamis.neural import seen_rows
-from tamis.neural.batching import centred
+from tamis.neural.batching import tamed
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.seen_rows import SeenRows
@@ -24,7 +26,7 @@ def rows(table_rows):
 @pytest.mark.parametrize("chosen", [None, torch.tensor([7, 0, 19, 4])], ids=["all", "some"])
 def test_batches_are_seen_as_by_the_network(network, rows, chosen, narrow, monkeypatch):
     monkeypatch.setattr(seen_rows, "NARROW", narrow)
-    seen, expected = SeenRows(rows, network).take(chosen), network.see(centred(rows.take(chosen)))
+    seen, expected = SeenRows(rows, network).take(chosen), network.see(tamed(rows.take(chosen), math.inf))
     torch.testing.assert_close(seen.shown, expected.shown)
     torch.testing.assert_close(seen.goal.gram, expected.goal.gram)
     torch.testing.assert_close(seen.goal.trace, expected.goal.energy)

@@ -5,6 +5,7 @@ the k × d arrays; written out, both are a few operations of numpy, which begins
 :mod:`tamis.neural.objective` stays the definition, and the path for every other objective and for GPUs.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from tamis.neural.objective import (
 )
 
 Array = NDArray[np.floating]
+Common = Callable[[list[float]], list[float]]
 
 
 def applies(objective: Objective, progress: float) -> bool:
@@ -55,12 +57,14 @@ class GraphGradient(NamedTuple):
     by_gram: Array
 
 
-def graph_gradient(gram: Array, goal: Goal, objective: Objective, progress: float) -> GraphGradient:
+def graph_gradient(
+    gram: Array, goal: Goal, objective: Objective, progress: float, common: Common = lambda values: values
+) -> GraphGradient:
     """Differentiate the balanced terms by the Gram matrix K of what the graph is computed on.
 
     With ``P`` the softmax of ``−D/2σ²``, ``σ² = c · mean D`` and ``U = (I − P) M``: the error ``tr(U (I − P)ᵀ)`` has
     the derivative ``−2U`` by P, the score ``Σ P ∘ K / tr K`` has ``K / tr K``; both go back through the softmax and
-    the distances to K.
+    the distances to K. Processes that share a fit make the magnitudes of the terms common.
     """
     energy = np.trace(gram, axis1=-2, axis2=-1) + TINY
     distances, variance, transitions = _walk(gram, objective.recipe.graph)
@@ -68,10 +72,10 @@ def graph_gradient(gram: Array, goal: Goal, objective: Objective, progress: floa
     by_walk: Array | None = None
     for name, term in objective.terms.items():
         if term.value is reconstruction:
-            values[name], by_walk = _decoding(transitions, goal, term, progress)
+            values[name], by_walk = _decoding(transitions, goal, term, progress, common)
         elif term.value is smoothness:
             score = values[name] = _products(transitions, gram) / energy
-            slope = (balanced_slope(term, score, progress) / energy)[:, None, None]
+            slope = (balanced_slope(term, score, progress, common) / energy)[:, None, None]
     by_walk = gram * slope if by_walk is None else np.add(by_walk, gram * slope, out=by_walk)
     by_gram = _through_distances(by_walk, transitions, distances, variance, objective.recipe.graph)
     by_gram += transitions.swapaxes(-2, -1) * slope
@@ -79,18 +83,18 @@ def graph_gradient(gram: Array, goal: Goal, objective: Objective, progress: floa
     return GraphGradient(values, by_gram)
 
 
-def _decoding(transitions: Array, goal: Goal, term: Term, progress: float) -> tuple[Array, Array]:
+def _decoding(transitions: Array, goal: Goal, term: Term, progress: float, common: Common) -> tuple[Array, Array]:
     """Give the share that P does not reconstruct, and the derivative of its part of the loss by P."""
     wanted = goal.gram.numpy()
     total = float(wanted.trace()) + TINY
     residual = wanted - transitions @ wanted
     error = np.trace(residual, axis1=-2, axis2=-1) - _products(residual, transitions)
     value = error / total
-    residual *= (balanced_slope(term, value, progress) * (-2 / total))[:, None, None]
+    residual *= (balanced_slope(term, value, progress, common) * (-2 / total))[:, None, None]
     return value, residual
 
 
-def balanced_slope(term: Term, value: Array, progress: float) -> Array:
+def balanced_slope(term: Term, value: Array, progress: float, common: Common) -> Array:
     """Give the derivative of ``±w m(v) / sg|m(v)|`` by the value v, for the identity and the odds as measures.
 
     There are as many values as restarts, so few that plain numbers are quicker than arrays.
@@ -98,7 +102,7 @@ def balanced_slope(term: Term, value: Array, progress: float) -> Array:
     weight = -term.weight(progress) if term.maximise else term.weight(progress)
     measure, slope = (_odds, _odds_slope) if term.measure is odds else (float, lambda _: 1.0)
     values = value.tolist()
-    magnitudes = ranks.mean_of([abs(measure(v)) for v in values])
+    magnitudes = common([abs(measure(v)) for v in values])
     slopes = [weight * slope(v) / max(m, SMALLEST) for v, m in zip(values, magnitudes, strict=True)]
     return np.array(slopes, dtype=value.dtype)
 
@@ -181,7 +185,7 @@ def layer_gradient(
     if n_kept:
         gates = np.concatenate([np.ones((len(opened), n_kept), opened.dtype), opened], axis=-1)
     gram = (shown * np.square(gates)[:, None, :]) @ shown.T
-    values, by_gram = graph_gradient(gram, seen.goal, objective, progress)
+    values, by_gram = graph_gradient(gram, seen.goal, objective, progress, ranks.mean_of)
     free = shown[:, n_kept:]
     passed = (free * (by_gram @ free)).sum(axis=-2) * np.square(opened) * (2 / temperature)
     by_logits = _through_largest(passed, sample, opened)

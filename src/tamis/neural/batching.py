@@ -1,5 +1,6 @@
 """Rows in shuffled batches, wherever they are stored."""
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
@@ -56,27 +57,34 @@ def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
 
 
 def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
-    """Give one random batch, its columns centred."""
+    """Give one random batch for a graph."""
     return sample_batches(rows, batch_size, generator, 1)[0]
 
 
 def sample_batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, most: int) -> list[Tensor]:
-    """Give some random batches without common rows, as many as there are at most; columns are centred in each.
+    """Give some random batches for a graph, without common rows, as many as there are at most.
 
     Processes that share a fit all have the same ones, if they have all rows in memory.
     """
-    whole = getattr(rows, "whole", None)
+    whole, limit = getattr(rows, "whole", None), limit_of(rows)
     if whole is None:
-        return [centred(x) for x in islice(batches(rows, batch_size, generator), most)]
+        return [tamed(x, limit) for x in islice(batches(rows, batch_size, generator), most)]
     n_batches = steps_per_epoch(len(whole), batch_size)
     if n_batches == 1:
-        return [centred(whole)]
-    return [centred(whole[chosen]) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
+        return [tamed(whole, limit)]
+    return [tamed(whole[chosen], limit) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
 
 
-def centred(x: Tensor) -> Tensor:
-    """Give columns of mean zero within the batch.
+def limit_of(rows: RowSource) -> float:
+    """Give the size of values beyond which a graph does not look, which a source may name."""
+    return float(getattr(rows, "limit", math.inf))
 
-    What is rare in a table is constant in most batches, and a constant that is not zero is smooth on any graph.
+
+def tamed(x: Tensor, limit: float) -> Tensor:
+    """Draw values in to the limit, and centre columns within the batch.
+
+    Few huge values would be the graph's only structure. What is rare in a table is constant in most batches, and a
+    constant that is not zero is smooth on any graph.
     """
+    x = x if math.isinf(limit) else x.clamp(-limit, limit)
     return x - x.mean(dim=0)

@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tamis.neural.batching import RowSource, centred
+from tamis.neural.batching import RowSource, limit_of, tamed
 from tamis.neural.network import Seen, SelectorNetwork
 from tamis.neural.objective import Goal
 
@@ -32,7 +32,7 @@ class SeenRows:
     """
 
     def __init__(self, rows: RowSource, network: SelectorNetwork):
-        whole = centred(rows.take(None))
+        whole = tamed(rows.take(None), limit_of(rows))
         self.n_rows, self.own_rows, self.share = rows.n_rows, len(whole), getattr(rows, "share", (0, 1))
         self.everything = network.see(whole)
         self.shown, goal = self.everything.shown.numpy(), self.everything.goal

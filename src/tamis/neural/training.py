@@ -10,7 +10,7 @@ from torch import Tensor
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
-from tamis.neural.batching import Rows, RowSource, batches, centred, steps_per_epoch
+from tamis.neural.batching import Rows, RowSource, batches, limit_of, steps_per_epoch, tamed
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
@@ -82,6 +82,7 @@ class _Stepper:
         objective: Objective,
         settings: Settings,
         n_steps: int,
+        limit: float,
         generator: torch.Generator | None,
     ):
         self.network, self.objective, self.settings = network, objective, settings
@@ -89,7 +90,8 @@ class _Stepper:
         self.done, self.last, self.due = 0, max(1, n_steps - 1), False
         narrowing = settings.narrowing
         self._narrowing = narrowing if narrowing is not None and narrowing.drops_from(network.layer) else None
-        self._centred: tuple[Tensor | None, Tensor] = (None, torch.empty(0))
+        self.limit = limit
+        self._tamed: tuple[Tensor | None, Tensor] = (None, torch.empty(0))
         self.optimiser = Adam(
             [
                 (list(network.layer.parameters()), settings.selector_lr),
@@ -118,9 +120,9 @@ class _Stepper:
             return x
         if self.objective.needs_codes:
             return self.network.see(x)
-        if self._centred[0] is not x:  # one batch may be all the rows, step after step
-            self._centred = (x, centred(x))
-        return self.network.see(self._centred[1])
+        if self._tamed[0] is not x:  # one batch may be all the rows, step after step
+            self._tamed = (x, tamed(x, self.limit))
+        return self.network.see(self._tamed[1])
 
     def _written_out(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
         layer = self.network.layer
@@ -196,7 +198,7 @@ def train(
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
     course, keeper = _Course.plan(rows, settings), keeper or Keeper()
     source = _looked_at(rows, network, objective, settings.narrowing, course)
-    stepper = _Stepper(network, objective, settings, course.n_steps, generator)
+    stepper = _Stepper(network, objective, settings, course.n_steps, limit_of(rows), generator)
     log, now = _resumed(stepper, generator, keeper)
     while stepper.done < course.n_steps:
         if now is None:

@@ -1,5 +1,6 @@
 """What all concrete selectors share: parameters, the way from a table to a fit, and imputation from the panel."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -175,7 +176,11 @@ class ConcreteSelector(FeatureSelector):
             X = X[:]
         kind = StreamedRows if isinstance(X, TableSource) else StandardisedRows
         center, spread = self.center_[self.active_], self.spread_[self.active_]
-        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share())
+        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share(), self._limit())
+
+    def _limit(self) -> float:
+        """Give the size of values beyond which the graph does not look."""
+        return math.inf
 
     def _keeper(self, X: Any, task: Task, seed: int) -> Keeper:
         """Say where checkpoints go, and what tells this fit from others."""

@@ -1,5 +1,6 @@
 """What the concrete selectors with a Laplacian score share: the parameters of the graph."""
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from os import PathLike
@@ -34,6 +35,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         "self_loops": ["boolean"],
         "normalize_score": ["boolean"],
         "screening": ["boolean"],
+        "clip": [Interval(Real, 0, None, closed="neither"), None],
         "check_stability": ["boolean"],
     }
 
@@ -47,6 +49,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         self_loops: bool = False,
         normalize_score: bool = True,
         screening: bool = True,
+        clip: float | None = 3.0,
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -100,6 +103,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         self.self_loops = self_loops
         self.normalize_score = normalize_score
         self.screening = screening
+        self.clip = clip
         self.check_stability = check_stability
 
     def _terms(self) -> dict[str, Term]:
@@ -119,6 +123,9 @@ class ConcreteGraphSelector(ConcreteSelector):
     def _weighted(self) -> bool:
         """Tell whether columns are weighed by the structure they carry."""
         return False
+
+    def _limit(self) -> float:
+        return math.inf if self.clip is None or self.scale != "standard" else float(self.clip)
 
     def _screening(self) -> Screening | None:
         return Screening() if self.screening else None

@@ -23,6 +23,7 @@ PAPER: dict[str, Any] = {
     "normalize_score": False,
     "decoder": "network",
     "screening": False,
+    "clip": None,
     "weighted_reconstruction": False,
     "balance": "error",
     "reconstruction_warmup": 0.0,
@@ -91,6 +92,9 @@ class LSCAE(ConcreteGraphSelector):
         Whether the score is divided by the energy ``trace(GᵀG)``.
     screening : bool, default=True
         Whether columns whose gates J wants closed are dropped, a fifth at a time, until eight for each unit are left.
+    clip : float or None, default=3.0
+        Standardised values beyond ±clip are drawn in to it before a graph looks at them, so that columns that are zero
+        almost everywhere do not own the distances. It has no effect unless ``scale="standard"``.
     decoder : {"graph", "network"}, default="graph"
         What reconstructs the columns: the graph of the selected ones, ``f̂ = P f``, which predicts each row from its
         neighbours and needs no training, or a multilayer perceptron (the paper).
@@ -210,6 +214,7 @@ class LSCAE(ConcreteGraphSelector):
         self_loops: bool = False,
         normalize_score: bool = True,
         screening: bool = True,
+        clip: float | None = 3.0,
         decoder: str = "graph",
         weighted_reconstruction: bool = True,
         balance: str = "odds",
@@ -246,6 +251,7 @@ class LSCAE(ConcreteGraphSelector):
             self_loops=self_loops,
             normalize_score=normalize_score,
             screening=screening,
+            clip=clip,
             annealing=annealing,
             temperature=temperature,
             redundancy_penalty=redundancy_penalty,

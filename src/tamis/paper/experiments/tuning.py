@@ -13,7 +13,7 @@ from tamis.paper.printed import printed
 from tamis.paper.sources import DATASETS, STAND_INS
 from tamis.paper.stand_ins import QUICK_TABLES, quick_table
 
-SIZES = (50, 100, 200, 300)
+SIZES = (50, 200)
 SETTINGS: dict[str, dict[str, Any]] = {
     "defaults": {},
     "score weight ends at 0.1": {"score_weight": (1.0, 0.1)},
