@@ -59,3 +59,11 @@ def test_samples_have_no_common_rows(rows, in_memory):
     assert len(differences.unique()) == 25
     assert len(sample_batches(rows, 15, generator(), 9)) == 3
     assert len(sample_batches(rows, 64, None, 3)) == 1
+
+
+def test_large_values_are_drawn_in_before_columns_are_centred(rows):
+    x = torch.tensor([[9.0], [0.0], [-1.0], [0.0]])
+    assert tamed(x, 3.0).flatten().tolist() == [2.5, -0.5, -1.5, -0.5]
+    rows.limit = 0.5
+    assert sample_batch(rows, 40, None).abs().max() <= 1.0
+    assert sample_batch(rows, 40, None).abs().max() < sample_batch(type(rows)(rows.table), 40, None).abs().max()

@@ -94,3 +94,23 @@ def test_columns_of_single_rows_are_not_picked():
         column[rng.integers(1500, size=rng.integers(1, 3))] = 1.0
     selector = LSCAE(6, random_state=0).fit(np.hstack([rare, words]))
     assert (selector.selected_ >= 400).all()
+
+
+@pytest.mark.parametrize("held_by", [1, 16])
+def test_noise_that_few_rows_hold_does_not_own_the_graph(held_by):
+    """Standardised, a value that one row in a hundred has is ten deviations large."""
+    rng = np.random.default_rng(1)
+    groups = rng.integers(3, size=600)
+    words = rng.poisson(np.where(np.arange(30) % 3 == groups[:, None], 1.0, 0.1))
+    rare = np.stack([rng.permutation(np.arange(600) < held_by) for _ in range(200)], axis=1)
+    X = np.hstack([rare, words])
+    assert (LSCAE(6, random_state=0).fit(X).selected_ >= 200).all()
+
+
+def test_clip_is_for_standardised_values_only(blobs, quick):
+    default = LSCAE(2, scale=None, **quick).fit(blobs.X)
+    tight = LSCAE(2, scale=None, clip=1e-3, **quick).fit(blobs.X)
+    assert default.objective_ == tight.objective_
+    assert LSCAE(2, clip=0.5, **quick).fit(blobs.X).objective_ != LSCAE(2, **quick).fit(blobs.X).objective_
+    with pytest.raises(ValueError, match="'clip' parameter of LSCAE must be"):
+        LSCAE(2, clip=0.0).fit(blobs.X)
