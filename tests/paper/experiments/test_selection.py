@@ -65,6 +65,7 @@ def test_the_verdict_prints_a_loss_as_a_loss(rows):
     assert "LS-CAE +2.5 (1 sets)" in text
     assert "LS-CAE is best of these 2 methods on 0 of the 1 sets at hand (in the paper's numbers on 7 of 10)" in text
     assert "loses on Yale" in text
+    assert "on so many of 1 sets: 1 (z-scored, k-means++), 0 (z-scored, random start), 0 (as they are, random" in text
 
 
 def test_a_smaller_panel_is_the_beginning_of_the_larger_one():
