@@ -176,9 +176,8 @@ def _against_print(rows: Rows) -> str:
     if not done:
         return ""
     counts = ", ".join(f"{len(reached[way])} ({WAYS[way]})" for way in WAYS if ours[way])
-    never = [
-        described_name(data) for data in sets if data in done and not any(data in some for some in reached.values())
-    ]
+    ever = {data for some in reached.values() for data in some}
+    never = [described_name(data) for data in sets if data in done and data not in ever]
     return f"LS-CAE is at or above its printed accuracy on so many of {len(done)} sets: {counts}" + (
         f"; on {', '.join(never)} in no way of clustering." if never else "."
     )
