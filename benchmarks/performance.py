@@ -43,12 +43,13 @@ MEMORY = {
     "500 × 200,000, k = 100": ("dense", 500, 200000, 100, {}),
 }
 MEASURE_MEMORY = """
-import resource, sys, time, json
+import pathlib, re, sys, time, json
 import numpy as np, scipy.sparse as sp
 import torch, sklearn.cluster
 from tamis import LSCAE
 kind, n, d, k, parameters = json.loads(sys.argv[1])
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+# Not getrusage: its peak is that of the process that started this one, if that was larger.
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) / 2**20
 idle = peak()
 rng = np.random.default_rng(0)
 if kind == "dense":
