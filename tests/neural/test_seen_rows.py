@@ -7,7 +7,7 @@ from tamis.neural import seen_rows
 from tamis.neural.batching import tamed
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.seen_rows import SeenRows
+from tamis.neural.seen_rows import Part, SeenRows
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def rows(table_rows):
 @pytest.mark.parametrize("chosen", [None, torch.tensor([7, 0, 19, 4])], ids=["all", "some"])
 def test_batches_are_seen_as_by_the_network(network, rows, chosen, narrow, monkeypatch):
     monkeypatch.setattr(seen_rows, "NARROW", narrow)
-    seen, expected = SeenRows(rows, network).take(chosen), network.see(tamed(rows.take(chosen), math.inf))
+    taken, expected = SeenRows(rows, network).take(chosen), network.see(tamed(rows.take(chosen), math.inf))
+    seen = taken.table.look(taken.rows) if isinstance(taken, Part) else taken
+    assert isinstance(taken, Part) == (chosen is not None)
     torch.testing.assert_close(seen.shown, expected.shown)
     torch.testing.assert_close(seen.goal.gram, expected.goal.gram)
     torch.testing.assert_close(seen.goal.trace, expected.goal.energy)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from tamis.neural import training
+from tamis.neural import compiled, training
 from tamis.neural.analytic import layer_gradient
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.narrowing import Narrowing
@@ -104,6 +104,7 @@ def test_the_written_out_gradient_is_used_where_it_can(rows, covered, default_ob
         return layer_gradient(*arguments)
 
     monkeypatch.setattr(training, "layer_gradient", spy)
+    monkeypatch.setattr(compiled, "_graph_step", None)
     train(network(n_units=2), default_objective if covered else PLAIN, rows, settings(), generator())
     assert len(used) == (15 if covered else 0)
 

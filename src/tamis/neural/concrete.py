@@ -39,14 +39,18 @@ class GumbelPool:
         size = max(self.LEAST, int(self.SPARE * math.prod(shape)))
         self.pool = gumbel_like(torch.empty(size, device=self.device), generator)
 
-    def draw(self, shape: Sequence[int]) -> Tensor:
-        """Give noise of a shape no larger than the pool's, a view that must not be written to."""
+    def place(self, shape: Sequence[int]) -> tuple[int, int]:
+        """Draw a start and a stride for noise of a shape no larger than the pool's."""
         restarts, units, columns = shape
         later_rows, spare = max(1, restarts * units - 1), len(self.pool) - columns
         first, second = torch.rand(2, generator=self.generator, device=self.device).tolist()
         stride = 1 + int(first * (spare // later_rows - 1))
-        start = int(second * (spare - stride * later_rows + 1))
-        return self.pool.as_strided((restarts, units, columns), (units * stride, stride, 1), start)
+        return int(second * (spare - stride * later_rows + 1)), stride
+
+    def draw(self, shape: Sequence[int]) -> Tensor:
+        """Give noise of a shape no larger than the pool's, a view that must not be written to."""
+        (start, stride), units = self.place(shape), shape[1]
+        return self.pool.as_strided(tuple(shape), (units * stride, stride, 1), start)
 
 
 class ConcreteLayer(nn.Module):

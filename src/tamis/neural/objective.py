@@ -61,12 +61,13 @@ class Goal:
     def __init__(self, columns: Tensor, weights: Tensor | None = None):
         self.columns = columns
         self.weights = columns.new_ones(columns.shape[1]) if weights is None else weights
+        self._few_columns = columns.shape[1] < len(columns)
 
     @classmethod
     def from_gram(cls, gram: Tensor) -> "Goal":
         """Make a goal of which the Gram matrix alone is known, enough for a decoder made of the graph."""
         goal = cls.__new__(cls)
-        goal.gram = gram
+        goal.gram, goal._few_columns = gram, False
         return goal
 
     @cached_property
@@ -90,6 +91,8 @@ class Goal:
 
     def error_of_walk(self, walk: Tensor) -> Tensor:
         """Give ``Σ_j w_j ‖f_j − P f_j‖² = tr((I − P) M (I − P)ᵀ)`` for one-step walks P: (restarts,)."""
+        if self._few_columns:
+            return self.error_of_columns(walk @ self.columns)
         residual = self.gram - walk @ self.gram
         return residual.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - (residual * walk).sum(dim=(-2, -1))
 

@@ -1,5 +1,7 @@
 """Rows of a small table as training sees them, looked at once for all batches."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -35,16 +37,17 @@ class SeenRows:
         whole = tamed(rows.take(None), limit_of(rows))
         self.n_rows, self.own_rows, self.share = rows.n_rows, len(whole), getattr(rows, "share", (0, 1))
         self.everything = network.see(whole)
-        self.shown, goal = self.everything.shown.numpy(), self.everything.goal
+        self.shown, goal = np.ascontiguousarray(self.everything.shown.numpy()), self.everything.goal
         narrow = goal.columns.shape[1] <= NARROW
-        self.factor = (goal.columns * goal.weights.sqrt()).numpy() if narrow else None
+        self.factor = np.ascontiguousarray((goal.columns * goal.weights.sqrt()).numpy()) if narrow else None
         self.gram = goal.gram.numpy()
 
-    def take(self, rows: Tensor | None) -> Seen:
-        """Look at some rows, or at all of them for None."""
-        if rows is None:
-            return self.everything
-        chosen = rows.numpy()
+    def take(self, rows: Tensor | None) -> "Part | Seen":
+        """Give some rows, to be looked at, or all of them for None."""
+        return self.everything if rows is None else Part(self, rows.numpy())
+
+    def look(self, chosen: NDArray[np.int64]) -> Seen:
+        """Look at some rows."""
         shown = _centred(self.shown.take(chosen, axis=0))
         if self.factor is None:
             gram = self._part(chosen)
@@ -60,6 +63,13 @@ class SeenRows:
         gram -= means
         gram -= (means - means.mean())[:, None]
         return gram
+
+
+class Part(NamedTuple):
+    """Some rows of a table that was looked at, not yet copied."""
+
+    table: SeenRows
+    rows: NDArray[np.int64]
 
 
 def _centred(columns: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -12,6 +12,7 @@ from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
 from tamis.neural.batching import Rows, RowSource, batches, limit_of, steps_per_epoch, tamed
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
+from tamis.neural.compiled import CompiledStep
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -19,7 +20,7 @@ from tamis.neural.network import Seen, SelectorNetwork, hard_codes
 from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
-from tamis.neural.seen_rows import MOST_ROWS, SeenRows
+from tamis.neural.seen_rows import MOST_ROWS, Part, SeenRows
 
 LONGEST_REPORT = 300
 """After so many batches at the latest, the callback is told how training goes."""
@@ -98,31 +99,40 @@ class _Stepper:
                 (list(network.decoder.parameters()), settings.decoder_lr),
             ]
         )
+        self._compiled = CompiledStep(network.layer, objective, self.optimiser)
 
-    def step(self, x: Tensor | Seen) -> Tensor:
+    def step(self, x: Tensor | Seen | Part) -> Tensor:
         """Train on one batch; give the values of the terms: (terms, restarts)."""
         progress = self.done / self.last
         self.done += 1
-        layer = self.network.layer
         if self._narrowing is not None:
-            self._narrowing.apply(layer, self.optimiser, progress)
+            self._narrowing.apply(self.network.layer, self.optimiser, progress)
         self.temperature = self.settings.temperature(progress)
-        noise = self.noise.draw(layer.shape)
-        written_out = covers(layer, self.objective, progress)
-        values = (self._written_out if written_out else self._recorded)(self._see(x), progress, noise)
-        self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
-        self.optimiser.step()
-        return values
+        if self._compiled.covers(progress):
+            batch = x if isinstance(x, Part) else self._see(x)
+            return self._compiled(batch, self.noise, self.temperature, progress)
+        return self._move(self._see(x), progress)
 
-    def _see(self, x: Tensor | Seen) -> Seen:
+    def _see(self, x: Tensor | Seen | Part) -> Seen:
         """Look at a batch, unless that was done before; a network decodes columns as they are."""
         if isinstance(x, Seen):
             return x
+        if isinstance(x, Part):
+            return x.table.look(x.rows)
         if self.objective.needs_codes:
             return self.network.see(x)
         if self._tamed[0] is not x:  # one batch may be all the rows, step after step
             self._tamed = (x, tamed(x, self.limit))
         return self.network.see(self._tamed[1])
+
+    def _move(self, seen: Seen, progress: float) -> Tensor:
+        layer = self.network.layer
+        noise = self.noise.draw(layer.shape)
+        written_out = covers(layer, self.objective, progress)
+        values = (self._written_out if written_out else self._recorded)(seen, progress, noise)
+        self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
+        self.optimiser.step()
+        return values
 
     def _written_out(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
         layer = self.network.layer
@@ -221,7 +231,7 @@ def train(
 
 def _looked_at(
     rows: RowSource, network: SelectorNetwork, objective: Objective, narrowing: Narrowing | None, course: _Course
-) -> Rows[Tensor | Seen]:
+) -> Rows[Tensor | Seen | Part]:
     """Look at all rows at once where the graph decodes a small table, and there are enough steps to pay for it."""
     small = getattr(rows, "whole", None) is not None and rows.n_rows <= MOST_ROWS and course.per_pass > 1
     pays = course.n_steps >= course.per_pass**2
@@ -231,8 +241,8 @@ def _looked_at(
 
 
 def _feed(
-    rows: Rows[Tensor | Seen], batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
-) -> Iterator[Tensor | Seen]:
+    rows: Rows[Tensor | Seen | Part], batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
+) -> Iterator[Tensor | Seen | Part]:
     """Yield the batches of a pass; a resumed one draws its order anew, then the generator goes on from ``now``."""
     feed = batches(rows, batch_size, generator, skip)
     first = next(feed)
