@@ -7,7 +7,7 @@ from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.objective import Goal
+from tamis.neural.objective import Goal, Sample
 from tamis.neural.polish import copies, objectives
 from tamis.neural.screening import slopes
 
@@ -44,5 +44,5 @@ def test_screening_and_judgement_stay_where_the_rows_are(x, default_objective):
     found, gradient = slopes(x, goal, default_objective, 0.5)
     assert found.device == gradient.device == META
     selections = torch.empty(3, 2, dtype=torch.long, device=META)
-    assert objectives(x, selections, goal, default_objective).device == META
+    assert objectives([Sample(x, goal)], selections, default_objective).device == META
     assert copies(x, selections).device == META

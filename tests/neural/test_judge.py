@@ -33,7 +33,7 @@ def rows(table, standardised, table_rows):
 
 
 def judge_of(rows, objective, targets=None, weights=INFORMATIVE, batch_size=64):
-    return Judge(rows, objective, batch_size, targets, weights, generator())
+    return Judge(rows, objective, batch_size, rows.table.shape[1], targets, weights, generator())
 
 
 @pytest.fixture
@@ -66,18 +66,28 @@ def test_a_network_is_judged_by_the_mean_over_batches(multiples, monkeypatch):
 def test_a_graph_is_judged_on_the_same_rows_every_time(rows, default_objective, monkeypatch):
     monkeypatch.setattr(module, "ROWS", 50)
     judge = judge_of(rows, default_objective)
-    assert len(judge.x) == 50
+    assert [len(sample.x) for sample in judge.samples] == [50] * 4
     columns = torch.tensor([[0, 1], [7, 8]])
     first = judge.objectives(None, columns)
     torch.testing.assert_close(judge.objectives(None, columns), first, rtol=0, atol=0)
-    torch.testing.assert_close(first, objectives(judge.x, columns, judge.goal, default_objective))
-    assert len(rows.taken) == 1
+    torch.testing.assert_close(first, objectives(judge.samples, columns, default_objective))
+    assert sorted(row for taken in rows.taken for row in taken) == list(range(200))
+
+
+def test_many_columns_are_judged_on_fewer_samples(rows, default_objective, monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 20)
+    assert len(judge_of(rows, default_objective).samples) == module.SAMPLES
+    monkeypatch.setattr(module, "MOST_VALUES", 3 * 20 * 20)
+    assert len(judge_of(rows, default_objective).samples) == 3
+    monkeypatch.setattr(module, "MOST_VALUES", 1)
+    assert len(judge_of(rows, default_objective).samples) == 1
 
 
 def test_targets_are_what_is_judged_by(rows, default_objective):
     judge = judge_of(rows, default_objective, torch.tensor([3, 1]), torch.tensor([2.0, 1.0]))
-    torch.testing.assert_close(judge.goal.columns, judge.x[:, [3, 1]])
-    assert judge.goal.weights.tolist() == [2, 1]
+    for x, goal in judge.samples:
+        torch.testing.assert_close(goal.columns, x[:, [3, 1]])
+        assert goal.weights.tolist() == [2, 1]
 
 
 def improved(judge, columns, candidates=None, kept=NOTHING):

@@ -3,7 +3,7 @@ import torch
 
 from tamis.neural import polish as module
 from tamis.neural.network import hard_codes
-from tamis.neural.objective import Goal, View
+from tamis.neural.objective import Goal, Sample, View
 from tamis.neural.polish import copies, objectives, polish, shortlist
 from tamis.synthetic import moons_with_copies
 
@@ -27,9 +27,9 @@ def random_selections(n, k, seed=0):
 
 def test_objectives_in_chunks_are_those_one_by_one(x, default_objective, monkeypatch):
     selections, goal = random_selections(7, 3), Goal(x, INFORMATIVE)
-    together = objectives(x, selections, goal, default_objective)
+    together = objectives([Sample(x, goal)], selections, default_objective)
     monkeypatch.setattr(module, "VALUES_AT_ONCE", 2 * len(x) ** 2)
-    torch.testing.assert_close(objectives(x, selections, goal, default_objective), together)
+    torch.testing.assert_close(objectives([Sample(x, goal)], selections, default_objective), together)
     for selection, value in zip(selections, together, strict=True):
         alone = default_objective(View(goal, default_objective.recipe, hard_codes(x, selection[None]))).objective
         torch.testing.assert_close(alone[0], value)
@@ -46,9 +46,9 @@ def test_near_copies_are_counted(x):
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_J_never_rises_but_to_be_rid_of_copies(x, default_objective, seed, k):
     columns, goal = random_selections(1, k, seed)[0], Goal(x)
-    better, exchanges = polish(x, columns, 0, torch.arange(20), goal, default_objective)
+    better, exchanges = polish([Sample(x, goal)], columns, 0, torch.arange(20), default_objective)
     both = torch.stack([columns, better])
-    (before, after), counts = objectives(x, both, goal, default_objective).tolist(), copies(x, both)
+    (before, after), counts = objectives([Sample(x, goal)], both, default_objective).tolist(), copies(x, both)
     assert len(set(better.tolist())) == k
     assert counts[1] <= counts[0]
     if counts[1] == counts[0]:
@@ -59,8 +59,8 @@ def test_J_never_rises_but_to_be_rid_of_copies(x, default_objective, seed, k):
 def test_copies_are_exchanged_even_if_J_rises(x, default_objective):
     copied = torch.tensor([4, 12])
     goal = Goal(x, torch.tensor([0.0] * 4 + [1.0] + [0.0] * 15))  # column 4 is all that is to be reconstructed
-    better, exchanges = polish(x, copied, 0, torch.tensor([4, 12, 6, 7]), goal, default_objective)
-    before, after = objectives(x, torch.stack([copied, better]), goal, default_objective).tolist()
+    better, exchanges = polish([Sample(x, goal)], copied, 0, torch.tensor([4, 12, 6, 7]), default_objective)
+    before, after = objectives([Sample(x, goal)], torch.stack([copied, better]), default_objective).tolist()
     assert exchanges >= 1
     assert after > before
     assert copies(x, better[None]).tolist() == [0]
@@ -70,16 +70,16 @@ def test_a_bad_pair_on_the_moons_is_repaired(table, x, default_objective):
     goal = Goal(x, INFORMATIVE)
     for bad in ([10, 15], [0, 2], [1, 12]):
         columns = torch.tensor(bad)
-        better, exchanges = polish(x, columns, 0, torch.arange(20), goal, default_objective)
+        better, exchanges = polish([Sample(x, goal)], columns, 0, torch.arange(20), default_objective)
         assert exchanges >= 1
         assert table.is_solved_by(better.numpy())
         assert columns.tolist() == bad  # what was given is not changed
-    assert polish(x, better, 0, torch.arange(20), goal, default_objective)[1] == 0
+    assert polish([Sample(x, goal)], better, 0, torch.arange(20), default_objective)[1] == 0
 
 
 def test_kept_places_are_not_exchanged(x, default_objective):
     columns = torch.tensor([15, 9, 10])
-    better, exchanges = polish(x, columns, 2, torch.arange(20), Goal(x, INFORMATIVE), default_objective)
+    better, exchanges = polish([Sample(x, Goal(x, INFORMATIVE))], columns, 2, torch.arange(20), default_objective)
     assert better[:2].tolist() == [15, 9]
     assert exchanges >= 1
     assert better[2] < 4
@@ -87,14 +87,14 @@ def test_kept_places_are_not_exchanged(x, default_objective):
 
 def test_only_candidates_come_in(x, default_objective):
     candidates = torch.tensor([6, 7, 8, 11, 3])
-    better, _ = polish(x, torch.tensor([10, 15]), 0, candidates, Goal(x, INFORMATIVE), default_objective)
+    better, _ = polish([Sample(x, Goal(x, INFORMATIVE))], torch.tensor([10, 15]), 0, candidates, default_objective)
     assert set(better.tolist()) <= {10, 15, *candidates.tolist()}
     assert 3 in better
 
 
 def test_nothing_to_exchange_for(x, default_objective):
     columns = torch.tensor([4, 9])
-    better, exchanges = polish(x, columns, 0, columns, Goal(x), default_objective)
+    better, exchanges = polish([Sample(x, Goal(x))], columns, 0, columns, default_objective)
     assert (better.tolist(), exchanges) == ([4, 9], 0)
 
 

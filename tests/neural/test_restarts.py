@@ -5,7 +5,7 @@ import torch
 
 from tamis.neural import judge, polish, restarts
 from tamis.neural.batching import tamed
-from tamis.neural.objective import Goal, Objective, Term, reconstruction
+from tamis.neural.objective import Goal, Objective, Sample, Term, reconstruction
 from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
 from tamis.neural.schedules import linear
 from tamis.neural.training import Settings
@@ -94,7 +94,7 @@ def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective,
     assert best.objective <= min(objectives) + 1e-5
     everything = torch.combinations(torch.arange(4))
     table = tamed(rows.table, math.inf)
-    found = polish.objectives(table, everything, Goal(table), default_objective)
+    found = polish.objectives([Sample(table, Goal(table))], everything, default_objective)
     assert sorted(best.columns.tolist()) == everything[found.argmin()].tolist()
     assert best.objective == pytest.approx(found.min().item(), abs=1e-5)
 

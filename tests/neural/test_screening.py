@@ -7,7 +7,7 @@ import torch
 
 from tamis.neural.batching import tamed
 from tamis.neural.diffusion import Graph
-from tamis.neural.objective import Goal, GraphRecipe, Objective, Term, View, smoothness
+from tamis.neural.objective import Goal, GraphRecipe, Objective, Sample, Term, View, smoothness
 from tamis.neural.screening import Screening, column_slopes, effective_rows, eliminate, screen, slopes, widely_carried
 from tamis.synthetic import moons_with_copies, moons_with_uniform
 
@@ -116,7 +116,7 @@ def test_all_batches_have_a_say(default_objective, standardised):
 def test_elimination_leaves_one_column_for_each_unit(n_units, default_objective, standardised):
     table = moons_with_copies(10, 0, n_samples=300)
     x, kept = standardised(table), torch.tensor([23])
-    left = eliminate(x, torch.arange(23), kept, Goal(x), default_objective, n_units, Screening())
+    left = eliminate([Sample(x, Goal(x))], torch.arange(23), kept, default_objective, n_units, Screening())
     assert len(set(left.tolist())) == n_units
     assert 23 not in left
 
@@ -125,7 +125,7 @@ def test_elimination_solves_the_moons(default_objective, standardised):
     table = moons_with_copies(10, 0, n_samples=300)
     x = standardised(table)
     goal = Goal(x, torch.tensor([1.0] * 4 + [0.0] * 20))
-    left = eliminate(x, torch.arange(24), NOTHING, goal, default_objective, 2, Screening())
+    left = eliminate([Sample(x, goal)], torch.arange(24), NOTHING, default_objective, 2, Screening())
     assert table.is_solved_by(left.numpy())
 
 

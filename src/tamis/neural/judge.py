@@ -6,14 +6,23 @@ import torch
 from torch import Tensor
 
 from tamis.neural import ranks
-from tamis.neural.batching import RowSource, batches, sample_batch
+from tamis.neural.batching import RowSource, batches, sample_batches
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.objective import Goal, Objective
+from tamis.neural.objective import Objective, Sample
 from tamis.neural.polish import objectives, polish
 from tamis.neural.screening import Screening, eliminate
 
 ROWS = 512
-"""At most so many rows judge a selection whose decoder is the graph."""
+"""Rows in a sample on whose graph a selection is judged."""
+
+SAMPLES = 8
+"""At most so many samples, without common rows, judge a selection whose decoder is the graph.
+
+Of one sample alone, exchanges learn by heart what is not true of other rows.
+"""
+
+MOST_VALUES = 2**26
+"""Of wide tables there are as many samples as have no more values than that."""
 
 BATCHES = 8
 """At most so many batches judge a selection that a network decodes."""
@@ -29,6 +38,11 @@ class Improved:
     exchanges: int = 0
 
 
+def samples_of(n_features: int) -> int:
+    """Give the number of samples of a table with so many columns."""
+    return max(1, min(SAMPLES, MOST_VALUES // (ROWS * n_features)))
+
+
 class Judge:
     """Compute J of hard selections, always on the same rows where the graph decodes.
 
@@ -38,8 +52,8 @@ class Judge:
         The data.
     objective : Objective
         What is to be small.
-    batch_size : int
-        Rows in a batch of training.
+    batch_size, n_features : int
+        Rows in a batch of training, and columns of the table.
     targets, weights : Tensor, optional
         Columns to reconstruct, and how much each of them matters.
     generator : torch.Generator
@@ -51,19 +65,21 @@ class Judge:
         rows: RowSource,
         objective: Objective,
         batch_size: int,
+        n_features: int,
         targets: Tensor | None,
         weights: Tensor | None,
         generator: torch.Generator | None,
     ):
         self.rows, self.objective, self.batch_size, self.generator = rows, objective, batch_size, generator
-        self.x = sample_batch(rows, batch_size if objective.needs_decoder else ROWS, generator)
-        self.goal = Goal(self.x if targets is None else self.x[:, targets], weights)
+        size = batch_size if objective.needs_decoder else ROWS
+        drawn = sample_batches(rows, size, generator, 1 if objective.needs_decoder else samples_of(n_features))
+        self.samples = [Sample.of(x, targets, weights) for x in drawn]
 
     def objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
         """Give J of the hard columns (restarts, k) of a network's restarts, on the CPU."""
         if self.objective.needs_decoder:
             return ranks.mean(self._decoded_objectives(network, columns))
-        return ranks.mean(objectives(self.x, columns, self.goal, self.objective).cpu())
+        return ranks.mean(objectives(self.samples, columns, self.objective).cpu())
 
     @torch.no_grad()
     def _decoded_objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
@@ -82,9 +98,9 @@ class Judge:
         n_free = len(columns) - len(kept)
         if self.objective.needs_decoder or self.objective.recipe.on != "gates" or not n_free:
             return Improved(columns, value)
-        left = eliminate(self.x, candidates, kept, self.goal, self.objective, n_free, Screening())
+        left = eliminate(self.samples, candidates, kept, self.objective, n_free, Screening())
         rivals = torch.stack([columns.to(left.device), torch.cat([kept, left])])
-        values = objectives(self.x, rivals, self.goal, self.objective)
-        columns, exchanges = polish(self.x, rivals[values.argmin()], len(kept), candidates, self.goal, self.objective)
-        value = float(objectives(self.x, columns[None], self.goal, self.objective)[0])
+        values = objectives(self.samples, rivals, self.objective)
+        columns, exchanges = polish(self.samples, rivals[values.argmin()], len(kept), candidates, self.objective)
+        value = float(objectives(self.samples, columns[None], self.objective)[0])
         return Improved(columns.cpu(), value, bool(values.argmin() == 1), exchanges)

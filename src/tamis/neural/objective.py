@@ -97,6 +97,18 @@ class Goal:
         return residual.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - (residual * walk).sum(dim=(-2, -1))
 
 
+class Sample(NamedTuple):
+    """Some rows of a table, all columns of them, and what is to be reconstructed there."""
+
+    x: Tensor
+    goal: Goal
+
+    @classmethod
+    def of(cls, x: Tensor, targets: Tensor | None, weights: Tensor | None) -> "Sample":
+        """Take the targets of some rows as the goal, all columns for None."""
+        return cls(x, Goal(x if targets is None else x[:, targets], weights))
+
+
 @dataclass
 class View:
     """One batch as the network sees it; what several terms need is computed once.

@@ -1,11 +1,13 @@
 """The last word on a hard selection: single columns are exchanged as long as the objective falls."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from tamis.neural.diffusion import TINY
 from tamis.neural.network import hard_codes
-from tamis.neural.objective import Goal, Objective, View
+from tamis.neural.objective import Objective, Sample, View
 from tamis.neural.screening import column_slopes, slopes
 from tamis.neural.structure import NEAR_COPY
 
@@ -28,8 +30,13 @@ VALUES_AT_ONCE = 2**22
 
 
 @torch.no_grad()
-def objectives(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
-    """Give J of several hard selections (n, k) whose objective needs no network: (n,)."""
+def objectives(samples: Sequence[Sample], selections: Tensor, objective: Objective) -> Tensor:
+    """Give J of several hard selections (n, k) whose objective needs no network, a mean over the samples: (n,)."""
+    return torch.stack([_objectives(sample, selections, objective) for sample in samples]).mean(dim=0)
+
+
+def _objectives(sample: Sample, selections: Tensor, objective: Objective) -> Tensor:
+    x, goal = sample
     at_once = max(1, VALUES_AT_ONCE // len(x) ** 2)
     views = (View(goal, objective.recipe, hard_codes(x, some)) for some in selections.split(at_once))
     return torch.cat([objective(view).objective for view in views])
@@ -46,7 +53,7 @@ def copies(x: Tensor, selections: Tensor) -> Tensor:
 
 
 def polish(
-    x: Tensor, columns: Tensor, n_kept: int, candidates: Tensor, goal: Goal, objective: Objective
+    samples: Sequence[Sample], columns: Tensor, n_kept: int, candidates: Tensor, objective: Objective
 ) -> tuple[Tensor, int]:
     """Exchange single columns (the first ``n_kept`` excepted) for candidates while J falls, near copies first of all.
 
@@ -54,13 +61,13 @@ def polish(
     """
     if len(columns) - n_kept > MOST_UNITS:
         return columns, 0
-    best = float(_costs(x, columns[None], goal, objective)[0])
+    best = float(_costs(samples, columns[None], objective)[0])
     exchanges = 0
     for _ in range(SWEEPS):
         before = exchanges
         for place in range(n_kept, len(columns)):
-            trials = _with_another(x, columns, place, candidates, goal, objective)
-            values = _costs(x, trials, goal, objective)
+            trials = _with_another(samples, columns, place, candidates, objective)
+            values = _costs(samples, trials, objective)
             if len(values) and float(values.min()) < best - LEAST_GAIN:
                 best, columns, exchanges = float(values.min()), trials[values.argmin()], exchanges + 1
         if exchanges == before:
@@ -74,22 +81,28 @@ def shortlist(n_places: int) -> int:
     return min(most, max(fewest, TRIALS // n_places))
 
 
-def _costs(x: Tensor, selections: Tensor, goal: Goal, objective: Objective) -> Tensor:
-    values = objectives(x, selections, goal, objective)
+def _costs(samples: Sequence[Sample], selections: Tensor, objective: Objective) -> Tensor:
+    values = objectives(samples, selections, objective)
     if not objective.reconstructs:
         return values  # an objective that does not ask what columns tell of others does not mind copies
-    return values + COPY_COST * copies(x, selections)
+    return values + COPY_COST * copies(samples[0].x, selections)
 
 
 def _with_another(
-    x: Tensor, columns: Tensor, place: int, candidates: Tensor, goal: Goal, objective: Objective
+    samples: Sequence[Sample], columns: Tensor, place: int, candidates: Tensor, objective: Objective
 ) -> Tensor:
     """Give selections with the column of one place replaced, by the slope of J without that column."""
     others = candidates[~torch.isin(candidates, columns)]
     rest = torch.cat([columns[:place], columns[place + 1 :]])
     if len(rest):
-        _, gradient = slopes(x[:, rest], goal, objective, progress=1.0)
-        others = others[column_slopes(x[:, others], gradient).argsort()[: shortlist(len(columns))]]
+        wanted = sum(_slopes_of(others, rest, sample, objective) for sample in samples)
+        assert isinstance(wanted, Tensor)
+        others = others[wanted.argsort()[: shortlist(len(columns))]]
     trials = columns.repeat(len(others), 1)
     trials[:, place] = others
     return trials
+
+
+def _slopes_of(others: Tensor, columns: Tensor, sample: Sample, objective: Objective) -> Tensor:
+    _, gradient = slopes(sample.x[:, columns], sample.goal, objective, progress=1.0)
+    return column_slopes(sample.x[:, others], gradient)

@@ -186,7 +186,8 @@ def train_restarts(
         n_init, settings = 1, replace(settings, epochs=0)
     sizes, keeper = group_sizes(n_init, problem), keeper or Keeper()
     relay = _Relay(callbacks, len(sizes))
-    judge = Judge(problem.rows, objective, settings.batch_size, problem.targets, problem.weights, generator)
+    sizes_of_judge = (settings.batch_size, problem.n_features)
+    judge = Judge(problem.rows, objective, *sizes_of_judge, problem.targets, problem.weights, generator)
     found = _Found.resumed(keeper, relay, generator)
     for size in sizes[found.done :]:
         found.keep(keeper, relay.done - len(keeper.training["history"] if keeper.training else ()), generator)
@@ -223,7 +224,7 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
         exchanges=better.exchanges,
         probabilities=probabilities.cpu(),
         candidates=candidates.cpu(),
-        settled=settled_mass(judge.x, own_choices[index], probabilities, candidates).cpu(),
+        settled=settled_mass(judge.samples[0].x, own_choices[index], probabilities, candidates).cpu(),
         decoder=refit_decoder(network, columns, problem.rows, judge.batch_size, index),
         history=[_row(epoch, index) for epoch in history],
     )

@@ -5,6 +5,7 @@ whether it helps to open its gate. Screening computes that number itself, withou
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from tamis.neural.analytic import applies, graph_gradient
 from tamis.neural.diffusion import TINY
-from tamis.neural.objective import Goal, Objective, View
+from tamis.neural.objective import Goal, Objective, Sample, View
 from tamis.neural.structure import as_weights, excess
 
 
@@ -111,12 +112,20 @@ def screen(
 
 
 def eliminate(
-    x: Tensor, candidates: Tensor, kept: Tensor, goal: Goal, objective: Objective, n_units: int, screening: Screening
+    samples: Sequence[Sample],
+    candidates: Tensor,
+    kept: Tensor,
+    objective: Objective,
+    n_units: int,
+    screening: Screening,
 ) -> Tensor:
     """Go on dropping candidates, now with the weights of the end of training, until one is left for each unit."""
     while len(candidates) > n_units:
-        slope, _ = slopes(x[:, torch.cat([kept, candidates])], goal, objective, progress=1.0)
-        candidates = _best(candidates, slope[len(kept) :], screening.left(len(candidates), n_units))
+        total = torch.zeros(len(candidates), device=candidates.device)
+        for x, goal in samples:
+            slope, _ = slopes(x[:, torch.cat([kept, candidates])], goal, objective, progress=1.0)
+            total += slope[len(kept) :]
+        candidates = _best(candidates, total, screening.left(len(candidates), n_units))
     return candidates
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from tamis.neural.batching import sample_batch
 from tamis.neural.judge import ROWS
-from tamis.neural.objective import Goal, Objective
+from tamis.neural.objective import Objective, Sample
 from tamis.neural.polish import polish
 from tamis.neural.preparation import prepare_on
 from tamis.neural.readout import leave_one_out
@@ -62,6 +62,6 @@ def _rival(
     problem = prepare_on([x], problem, objective, screening, weighted, generator)
     assert problem.candidates is not None
     kept = torch.as_tensor(list(problem.kept), dtype=torch.long, device=x.device)
-    goal = Goal(x if problem.targets is None else x[:, problem.targets], problem.weights)
-    left = eliminate(x, problem.candidates, kept, goal, objective, problem.n_free, Screening())
-    return polish(x, torch.cat([kept, left]), len(kept), problem.candidates, goal, objective)[0]
+    samples = [Sample.of(x, problem.targets, problem.weights)]
+    left = eliminate(samples, problem.candidates, kept, objective, problem.n_free, Screening())
+    return polish(samples, torch.cat([kept, left]), len(kept), problem.candidates, objective)[0]
