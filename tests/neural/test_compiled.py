@@ -12,11 +12,13 @@ from tamis.neural.analytic import layer_gradient
 from tamis.neural.compiled import CompiledStep
 from tamis.neural.concrete import ConcreteLayer, GumbelPool
 from tamis.neural.diffusion import Graph
-from tamis.neural.network import Seen, SelectorNetwork
+from tamis.neural.network import Seen, SelectorNetwork, hard_codes
 from tamis.neural.objective import (
     GraphRecipe,
     Objective,
+    Sample,
     Term,
+    View,
     identity,
     odds,
     reconstruction,
@@ -147,6 +149,30 @@ def test_arrays_of_the_wrong_size_are_refused(x):
     sizes, numbers = (2, 3, 0, 1, 1, 3, 0, 0, 2), (1.0,) * 11
     with pytest.raises(ValueError, match="do not fit their sizes"):
         compiled._graph_step.graph_step(sizes, numbers, (1.0, 0, 1.0, 0), *arrays[:4], 0, 1, *arrays[4:])
+
+
+@needs_compiler
+@pytest.mark.parametrize("n_targets", [3, 30], ids=["few columns", "many columns"])
+@pytest.mark.parametrize("measure", [odds, None], ids=["odds", "score alone"])
+def test_hard_selections_are_valued_as_by_the_objective(n_targets, measure):
+    generator = torch.Generator().manual_seed(5)
+    x = torch.randn(20, 30, generator=generator)
+    weights = torch.rand(n_targets, generator=generator)
+    sample, goal = Sample.of(x, torch.arange(n_targets), weights), objective(measure)
+    selections = torch.tensor([[0, 1], [7, 3], [29, 28]])
+    assert compiled.judges(sample, goal)
+    found = compiled.hard_values(sample, selections, goal)
+    expected = goal(View(sample.goal, goal.recipe, hard_codes(x, selections))).terms
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        torch.testing.assert_close(found[name], values, rtol=1e-5, atol=1e-6)
+
+
+@needs_compiler
+def test_selections_of_the_wrong_size_are_refused():
+    codes, goal, values = (np.zeros(size, np.float32) for size in (12, 9, 3))
+    with pytest.raises(ValueError, match="do not fit their sizes"):
+        compiled._graph_step.hard_values((2, 3, 2, 0, 0), (0.1, 1e-12), codes, goal, values)
 
 
 def test_double_precision_and_other_objectives_are_not_covered(default_objective):

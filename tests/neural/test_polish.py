@@ -25,6 +25,13 @@ def random_selections(n, k, seed=0):
     return torch.stack([torch.randperm(20, generator=generator)[:k] for _ in range(n)])
 
 
+def test_several_samples_are_judged_by_their_mean(x, default_objective):
+    halves = [Sample(part, Goal(part)) for part in x.split(100)]
+    selections = torch.tensor([[0, 1], [5, 9]])
+    each = torch.stack([objectives([half], selections, default_objective) for half in halves])
+    torch.testing.assert_close(objectives(halves, selections, default_objective), each.mean(dim=0))
+
+
 def test_objectives_in_chunks_are_those_one_by_one(x, default_objective, monkeypatch):
     selections, goal = random_selections(7, 3), Goal(x, INFORMATIVE)
     together = objectives([Sample(x, goal)], selections, default_objective)

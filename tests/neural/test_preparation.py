@@ -52,6 +52,20 @@ def test_nothing_asked_leaves_all_but_the_targets(problem, default_objective, mo
     assert ready.weights is None
 
 
+def test_weights_are_means_over_the_samples(problem, default_objective, monkeypatch):
+    monkeypatch.setattr(preparation, "ROWS", 50)
+    seen = []
+
+    def weigh(x, goal, *_):
+        seen.append(x)
+        return torch.full((len(goal),), float(len(seen)))
+
+    monkeypatch.setattr(preparation, "structure_weights", weigh)
+    ready = prepare(problem, default_objective, None, True, generator())
+    assert [len(x) for x in seen] == [50] * 4
+    assert ready.weights.tolist() == [2.5] * 20
+
+
 def test_screening_without_weights(problem, default_objective):
     ready = prepare(problem, default_objective, SCREENING, False, generator())
     assert len(ready.candidates) == 6

@@ -173,6 +173,15 @@ HOT double sum_of_products(const float *restrict a, const float *restrict b, int
     return total;
 }
 
+HOT float sum_of_squares(const float *x, int n)
+{
+    float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n; j++)
+        sum += x[j] * x[j];
+    return sum;
+}
+
 HOT void subtract(const float *restrict a, float *restrict b, int size)
 {
     for (int i = 0; i < size; i++)

@@ -119,18 +119,27 @@ static double unexplained(const step_t *s, scratch_t *m)
     return (trace(m->by_walk, n) - sum_of_products(m->by_walk, m->walk, n)) / (trace(s->goal, n) + s->tiny);
 }
 
+/* The walk on the graph of m->gram; gives -1/2v and the score of the columns behind the Gram matrix. */
+static float walk_and_score(const step_t *s, scratch_t *m, float share, double *score)
+{
+    const int n = s->rows;
+    const float variance = distances_of(m->gram, n, m->norms, m->distances) * share;
+    const float inverse = (float)(-0.5 / (variance + s->tiny / 2));
+    walk_on(m->distances, n, inverse, s->self_loops, m->walk);
+    *score = sum_of_products(m->walk, m->gram, n) / (trace(m->gram, n) + s->tiny);
+    return inverse;
+}
+
+static float share_of(const step_t *s) { return (float)(s->factor / ((double)s->rows * (s->rows - 1))); }
+
 /* Values of the two terms of the graph, and the derivative of the loss by the Gram matrix in m->by_walk. */
 static void graph_gradient(const step_t *s, scratch_t *m, float *values)
 {
     const int n = s->rows;
-    const float share = (float)(s->factor / ((double)n * (n - 1)));
-    const float variance = distances_of(m->gram, n, m->norms, m->distances) * share;
-    const float inverse = (float)(-0.5 / (variance + s->tiny / 2));
-    walk_on(m->distances, n, inverse, s->self_loops, m->walk);
-    const double energy = trace(m->gram, n) + s->tiny;
-    const double score = sum_of_products(m->walk, m->gram, n) / energy;
-    const double score_slope = slope_of(s, &s->scoring, score) / energy;
-    double error = 0.0, error_slope = 0.0;
+    const float share = share_of(s);
+    double score, error = 0.0, error_slope = 0.0;
+    const float inverse = walk_and_score(s, m, share, &score);
+    const double score_slope = slope_of(s, &s->scoring, score) / (trace(m->gram, n) + s->tiny);
     if (s->goal) {
         error = unexplained(s, m);
         error_slope = slope_of(s, &s->rebuilding, error) * -2.0 / (trace(s->goal, n) + s->tiny);
@@ -266,6 +275,67 @@ static PyObject *graph_step(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* The share of columns (rows, goal_width) that P does not reconstruct: cheaper than M - P M if they are few. */
+static double unexplained_columns(const step_t *s, scratch_t *m)
+{
+    const int n = s->rows, g = s->goal_width;
+    double energy = s->tiny, error = 0.0;
+    product(m->walk, s->goal, 0, m->part, n, g, n);
+    subtract(s->goal, m->part, n * g);
+    for (int a = 0; a < n; a++) {
+        energy += sum_of_squares(s->goal + (size_t)a * g, g);
+        error += sum_of_squares(m->part + (size_t)a * g, g);
+    }
+    return error / energy;
+}
+
+PyDoc_STRVAR(values_doc,
+             "hard_values(sizes, numbers, codes, goal, values)\n--\n\n"
+             "Write the share not reconstructed and the score, (selections, 2), of hard codes (selections, rows, k).\n"
+             "A goal of width 0 is a Gram matrix; an empty one is not reconstructed.");
+
+static PyObject *hard_values(PyObject *self, PyObject *args)
+{
+    step_t s = {0};
+    scratch_t m;
+    int n_selections;
+    Py_buffer codes, goal, values;
+    float *block = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "(iiiii)(dd)y*y*w*", &n_selections, &s.rows, &s.width, &s.goal_width, &s.self_loops,
+                          &s.factor, &s.tiny, &codes, &goal, &values))
+        return NULL;
+    const int64_t f = sizeof(float), size = (int64_t)s.rows * s.width;
+    const int64_t goal_size = (int64_t)s.rows * (s.goal_width ? s.goal_width : s.rows);
+    if (!sgemm || codes.len != n_selections * size * f || (goal.len && goal.len != goal_size * f)
+        || values.len != 2 * n_selections * f)
+        PyErr_SetString(PyExc_ValueError, "the arrays of selections do not fit their sizes");
+    else if (!(block = malloc(lay_out(&m, &s, NULL) * sizeof(float))))
+        PyErr_NoMemory();
+    else {
+        lay_out(&m, &s, block);
+        s.goal = goal.len ? goal.buf : NULL;
+        Py_BEGIN_ALLOW_THREADS
+        for (int i = 0; i < n_selections; i++) {
+            const float *x = (const float *)codes.buf + i * size;
+            float *out = (float *)values.buf + 2 * i;
+            double score;
+            product(x, x, 1, m.gram, s.rows, s.rows, s.width);
+            walk_and_score(&s, &m, share_of(&s), &score);
+            out[0] = !s.goal ? 0.0f : (float)(s.goal_width ? unexplained_columns(&s, &m) : unexplained(&s, &m));
+            out[1] = (float)score;
+        }
+        Py_END_ALLOW_THREADS
+    }
+    free(block);
+    PyBuffer_Release(&codes);
+    PyBuffer_Release(&goal);
+    PyBuffer_Release(&values);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(use_doc, "use_product(capsule)\n--\n\nTake the pointer of BLAS's sgemm from scipy.linalg.cython_blas.");
 
 static PyObject *use_product(PyObject *self, PyObject *capsule)
@@ -279,6 +349,7 @@ static PyObject *use_product(PyObject *self, PyObject *capsule)
 
 static PyMethodDef methods[] = {
     {"graph_step", graph_step, METH_VARARGS, step_doc},
+    {"hard_values", hard_values, METH_VARARGS, values_doc},
     {"use_product", use_product, METH_O, use_doc},
     {NULL, NULL, 0, NULL},
 };

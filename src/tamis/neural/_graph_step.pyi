@@ -18,3 +18,10 @@ def graph_step(
     values: NDArray[Any],
 ) -> None: ...
 def use_product(capsule: object) -> None: ...
+def hard_values(
+    sizes: tuple[int, ...],
+    numbers: tuple[float, float],
+    codes: NDArray[Any],
+    goal: NDArray[Any],
+    values: NDArray[Any],
+) -> None: ...

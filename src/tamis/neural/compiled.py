@@ -5,6 +5,7 @@ slower on small tables. Rounding differs between the two.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -14,15 +15,18 @@ from torch import Tensor, nn
 
 from tamis.neural import adam, ranks
 from tamis.neural.adam import Adam
-from tamis.neural.analytic import Array, covers
+from tamis.neural.analytic import Array, applies, covers
 from tamis.neural.concrete import ConcreteLayer, GumbelPool
 from tamis.neural.diffusion import TINY
-from tamis.neural.network import Seen
+from tamis.neural.network import Seen, hard_codes
 from tamis.neural.objective import (
     LEAST_EXPLAINED,
     SMALLEST,
+    Goal,
     Objective,
+    Sample,
     Term,
+    View,
     odds,
     reconstruction,
     redundancy,
@@ -39,7 +43,7 @@ else:
 
     _graph_step.use_product(cython_blas.__pyx_capi__["sgemm"])
 
-KINDS = (reconstruction, smoothness, redundancy)
+KINDS: tuple[Callable[[View], Tensor], ...] = (reconstruction, smoothness, redundancy)
 """The terms whose values a step writes, in this order."""
 
 NOTHING = np.empty(0, np.float32)
@@ -111,6 +115,30 @@ def _term(term: Term | None, progress: float) -> tuple[float, int]:
     if term is None:
         return 0.0, 0
     return -term.weight(progress) if term.maximise else term.weight(progress), int(term.measure is odds)
+
+
+def judges(sample: Sample, objective: Objective) -> bool:
+    """Tell whether :func:`hard_values` can judge selections there."""
+    x = sample.x
+    return _graph_step is not None and x.device.type == "cpu" and x.dtype == torch.float32 and applies(objective, 1.0)
+
+
+def hard_values(sample: Sample, selections: Tensor, objective: Objective) -> dict[str, Tensor]:
+    """Give the values of the terms, (n,) each, for hard selections (n, k)."""
+    codes = hard_codes(sample.x, selections).contiguous().numpy()
+    goal, width = _goal_of(sample.goal) if objective.reconstructs else (NOTHING, 0)
+    values, graph = np.empty((len(codes), 2), np.float32), objective.recipe.graph
+    _graph_step.hard_values((*codes.shape, width, int(graph.self_loops)), (graph.factor, TINY), codes, goal, values)
+    by_kind = dict(zip(KINDS, torch.from_numpy(np.c_[values, np.zeros(len(values), np.float32)].T), strict=True))
+    return {name: by_kind[term.value] for name, term in objective.terms.items()}
+
+
+def _goal_of(goal: Goal) -> tuple[Array, int]:
+    """Give the weighted columns and their number if they are few, else the Gram matrix and 0."""
+    n_rows, n_columns = goal.columns.shape
+    if n_columns >= n_rows:
+        return goal.gram.numpy(), 0
+    return np.ascontiguousarray((goal.columns * goal.weights.sqrt()).numpy()), n_columns
 
 
 class _Table(NamedTuple):

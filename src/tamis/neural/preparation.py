@@ -7,7 +7,7 @@ from torch import Tensor
 
 from tamis.neural import ranks
 from tamis.neural.batching import sample_batches
-from tamis.neural.judge import ROWS
+from tamis.neural.judge import ROWS, samples_of
 from tamis.neural.objective import Objective
 from tamis.neural.restarts import Problem
 from tamis.neural.screening import Screening, screen, widely_carried
@@ -15,9 +15,6 @@ from tamis.neural.structure import structure_weights
 
 TARGETS = 2048
 """At most so many columns, drawn at random, are reconstructed during training."""
-
-BATCHES = 3
-"""At most so many batches, without common rows, on which columns are screened."""
 
 
 def prepare(
@@ -31,7 +28,7 @@ def prepare(
     problem = replace(problem, targets=draw_targets(problem.n_features, generator))
     if not weighted and screening is None:
         return problem
-    batches = sample_batches(problem.rows, ROWS, generator, BATCHES)
+    batches = sample_batches(problem.rows, ROWS, generator, samples_of(problem.n_features))
     prepared = prepare_on(batches, problem, objective, screening, weighted, generator)
     candidates, weights = ranks.shared((prepared.candidates, prepared.weights))
     return replace(prepared, candidates=candidates, weights=weights)
@@ -57,7 +54,9 @@ def prepare_on(
     weights = None
     if weighted:
         reference = torch.cat([kept, candidates])
-        weights = structure_weights(batches[0], goal, reference, objective.recipe.graph, generator)
+        graph = objective.recipe.graph
+        each = [structure_weights(x, goal, reference, graph, generator) for x in batches]
+        weights = torch.stack(each).mean(dim=0)
     return replace(problem, candidates=candidates, weights=weights)
 
 
