@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from tamis.neural import preparation
-from tamis.neural.batching import tamed
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import GraphRecipe, Objective, Term, reconstruction
 from tamis.neural.preparation import draw_targets, prepare
 from tamis.neural.restarts import Problem
 from tamis.neural.screening import Screening
 from tamis.neural.structure import structure_weights
+from tamis.neural.taming import tamed
 from tamis.synthetic import moons_with_copies
 
 SCREENING = Screening(per_unit=3)

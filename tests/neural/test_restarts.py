@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from tamis.neural import judge, polish, restarts
-from tamis.neural.batching import tamed
 from tamis.neural.objective import Goal, Objective, Sample, Term, reconstruction
 from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
 from tamis.neural.schedules import linear
+from tamis.neural.taming import tamed
 from tamis.neural.training import Settings
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from tamis.neural.batching import tamed
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import Goal, GraphRecipe, Objective, Sample, Term, View, smoothness
-from tamis.neural.screening import Screening, column_slopes, effective_rows, eliminate, screen, slopes, widely_carried
+from tamis.neural.screening import Screening, column_slopes, eliminate, screen, slopes, widely_carried
+from tamis.neural.taming import tamed
 from tamis.synthetic import moons_with_copies, moons_with_uniform
 
 NOTHING = torch.tensor([], dtype=torch.long)
@@ -135,18 +135,6 @@ def test_a_score_alone_can_screen(standardised):
     score = Objective({"score": Term(smoothness, maximise=True)}, GraphRecipe(Graph("mean", 0.05)))
     left = screen([x], everything, NOTHING, everything, score, 2, Screening(per_unit=4), False)
     assert {0, 1} <= set(left.tolist())
-
-
-@pytest.mark.parametrize("m", [1, 2, 10])
-def test_effective_rows_count_those_that_differ(m):
-    column = torch.zeros(4000)
-    column[:m] = 5.0
-    halves, normal = torch.ones(4000), torch.randn(4000, generator=torch.Generator().manual_seed(0))
-    halves[::2] = -1.0
-    rare, half, third = effective_rows(torch.stack([column - column.mean(), halves, normal], dim=1)).tolist()
-    assert rare == pytest.approx(m, rel=0.01)
-    assert half == pytest.approx(4000)
-    assert third == pytest.approx(4000 / 3, rel=0.1)
 
 
 def test_columns_that_a_few_rows_carry_are_no_candidates():

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from tamis.neural import seen_rows
-from tamis.neural.batching import tamed
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.seen_rows import Part, SeenRows
+from tamis.neural.taming import tamed
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """Rows in shuffled batches, wherever they are stored."""
 
-import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
+
+from tamis.neural.taming import limit_of, tamed
 
 Batch_co = TypeVar("Batch_co", covariant=True)
 
@@ -73,18 +74,3 @@ def sample_batches(rows: RowSource, batch_size: int, generator: torch.Generator 
     if n_batches == 1:
         return [tamed(whole, limit)]
     return [tamed(whole[chosen], limit) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
-
-
-def limit_of(rows: RowSource) -> float:
-    """Give the size of values beyond which a graph does not look, which a source may name."""
-    return float(getattr(rows, "limit", math.inf))
-
-
-def tamed(x: Tensor, limit: float) -> Tensor:
-    """Draw values in to the limit, and centre columns within the batch.
-
-    Few huge values would be the graph's only structure. What is rare in a table is constant in most batches, and a
-    constant that is not zero is smooth on any graph.
-    """
-    x = x if math.isinf(limit) else x.clamp(-limit, limit)
-    return x - x.mean(dim=0)

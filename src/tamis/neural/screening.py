@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from tamis.neural.analytic import applies, graph_gradient
-from tamis.neural.diffusion import TINY
 from tamis.neural.objective import Goal, Objective, Sample, View
 from tamis.neural.structure import as_weights, excess
+from tamis.neural.taming import effective_rows
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,6 @@ class Screening:
 
 FEWEST_ROWS = 3
 """Variance that sits in fewer rows, of those that are looked at, tells of these rows rather than of groups."""
-
-
-def effective_rows(columns: Tensor) -> Tensor:
-    """Give ``(Σ f²)² / Σ f⁴``, the number of rows that carry the variance of each column.
-
-    It is n for a column of two equal halves, about n/3 for a normal one, and m for one that differs from its mean
-    in m rows alone.
-    """
-    squares = columns.square()
-    return squares.sum(dim=0).square() / squares.square().sum(dim=0).clamp_min(TINY)
 
 
 def widely_carried(batches: list[Tensor], candidates: Tensor, n_units: int) -> Tensor:

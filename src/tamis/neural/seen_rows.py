@@ -7,9 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tamis.neural.batching import RowSource, limit_of, tamed
+from tamis.neural.batching import RowSource
 from tamis.neural.network import Seen, SelectorNetwork
 from tamis.neural.objective import Goal
+from tamis.neural.taming import limit_of, tamed
 
 MOST_ROWS = 2048
 """Of more rows, the Gram matrix is computed batch by batch."""

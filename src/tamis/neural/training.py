@@ -10,7 +10,7 @@ from torch import Tensor
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
-from tamis.neural.batching import Rows, RowSource, batches, limit_of, steps_per_epoch, tamed
+from tamis.neural.batching import Rows, RowSource, batches, steps_per_epoch
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
 from tamis.neural.compiled import CompiledStep
 from tamis.neural.concrete import GumbelPool
@@ -21,6 +21,7 @@ from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
 from tamis.neural.seen_rows import MOST_ROWS, Part, SeenRows
+from tamis.neural.taming import limit_of, tamed
 
 LONGEST_REPORT = 300
 """After so many batches at the latest, the callback is told how training goes."""

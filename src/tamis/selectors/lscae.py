@@ -93,8 +93,9 @@ class LSCAE(ConcreteGraphSelector):
     screening : bool, default=True
         Whether columns whose gates J wants closed are dropped, a fifth at a time, until eight for each unit are left.
     clip : float or None, default=3.0
-        Standardised values beyond ±clip are drawn in to it before a graph looks at them, so that columns that are zero
-        almost everywhere do not own the distances. It has no effect unless ``scale="standard"``.
+        Standardised values beyond ±clip are drawn in to it before a graph looks at them, in columns whose variance a
+        few rows carry (fewer than one in twelve): columns that are zero almost everywhere would own the distances. It
+        has no effect unless ``scale="standard"``.
     decoder : {"graph", "network"}, default="graph"
         What reconstructs the columns: the graph of the selected ones, ``f̂ = P f``, which predicts each row from its
         neighbours and needs no training, or a multilayer perceptron (the paper).
