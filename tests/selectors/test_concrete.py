@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from tamis import CAE, LSCAE, ConcreteLaplacian
 from tamis.base import ConstantColumnsWarning
-from tamis.synthetic import blobs_with_copies
+from tamis.synthetic import blobs_with_copies, moons_with_copies
 
 SELECTORS = [LSCAE, CAE, ConcreteLaplacian]
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.ConstantColumnsWarning")
@@ -201,11 +201,21 @@ def test_fitted_attributes(blobs, quick):
     assert set(selector.selected_) == set(selector.unit_columns_) == set(np.flatnonzero(selector.support_))
     assert selector.ranking_[selector.selected_].tolist() == [1, 2, 3]
     np.testing.assert_allclose(selector.selection_probs_.sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(selector.scores_, selector.selection_probs_.max(axis=0))
+    largest, free = selector.selection_probs_.max(axis=0), ~selector.support_
+    np.testing.assert_array_equal(selector.scores_[free], largest[free])
+    assert (selector.scores_ >= largest).all()
     assert np.isfinite(selector.objective_)  # that of a restart, improved, or what it costs to have no near copies
     assert selector.restart_objectives_.shape == (3,)
     assert "unit(s) settled" in selector.convergence_
     assert pd.DataFrame(selector.history_).shape == (12, 7)
+
+
+def test_the_score_of_a_selected_column_counts_its_near_copies():
+    """Elimination or an exchange may bring in the twin of the column that a unit settled on."""
+    table = moons_with_copies(6, seed=0)
+    selector = LSCAE(2, random_state=0).fit(table.X)
+    assert (selector.settled_ > 0.9).all()
+    assert (selector.scores_[selector.selected_] > 0.9).all()
 
 
 def test_the_best_restart_of_a_network_that_decodes_is_left_as_it_is(blobs, quick):

@@ -94,6 +94,8 @@ class Fit:
         Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     settled : Tensor (free units,)
         Probability that each free unit gives to its favourite and to near copies of it.
+    supported : Tensor (free units,)
+        The same for the column that it has in the end, which elimination and exchanges may have brought in.
     decoder : Decoder
         The refitted decoder to all columns, of one restart.
     history : list of dict
@@ -108,6 +110,7 @@ class Fit:
     probabilities: Tensor
     candidates: Tensor
     settled: Tensor
+    supported: Tensor
     decoder: Decoder
     history: list[dict[str, float]]
 
@@ -216,6 +219,7 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
     if found.best is not None and not better.objective < found.best.objective:
         return
     columns = _given_to_units(better.columns, probabilities.cpu(), candidates.cpu(), len(layer.kept))
+    x = judge.samples[0].x
     found.best = Fit(
         columns=columns,
         collisions=int(collisions[index]),
@@ -224,7 +228,8 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
         exchanges=better.exchanges,
         probabilities=probabilities.cpu(),
         candidates=candidates.cpu(),
-        settled=settled_mass(judge.samples[0].x, own_choices[index], probabilities, candidates).cpu(),
+        settled=settled_mass(x, own_choices[index], probabilities, candidates).cpu(),
+        supported=settled_mass(x, columns, probabilities, candidates).cpu(),
         decoder=refit_decoder(network, columns, problem.rows, judge.batch_size, index),
         history=[_row(epoch, index) for epoch in history],
     )

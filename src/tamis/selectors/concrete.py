@@ -271,9 +271,16 @@ class ConcreteSelector(FeatureSelector):
         )
         self.convergence_ = convergence.sentence()
         convergence.warn()
-        scores = self.selection_probs_.max(axis=0, initial=0.0)
+        scores = self._scores(fit)
         chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
         return Selection(scores, chosen)
+
+    def _scores(self, fit: Fit) -> NDArray[np.float64]:
+        """Give each column its largest probability, and a selected one what its unit gives to near copies of it too."""
+        scores = self.selection_probs_.max(axis=0, initial=0.0)
+        free = self.unit_columns_[len(self.unit_columns_) - len(fit.supported) :]
+        scores[free] = np.maximum(scores[free], fit.supported.numpy())
+        return scores
 
     def _all_probabilities(self, fit: Fit) -> NDArray[np.float64]:
         """Spread the probabilities over the columns of X; a kept column has a unit of its own with certainty."""
