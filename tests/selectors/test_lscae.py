@@ -107,10 +107,13 @@ def test_noise_that_few_rows_hold_does_not_own_the_graph(held_by):
     assert (LSCAE(6, random_state=0).fit(X).selected_ >= 200).all()
 
 
-def test_clip_is_for_standardised_values_only(blobs, quick):
-    default = LSCAE(2, scale=None, **quick).fit(blobs.X)
-    tight = LSCAE(2, scale=None, clip=1e-3, **quick).fit(blobs.X)
-    assert default.objective_ == tight.objective_
-    assert LSCAE(2, clip=0.5, **quick).fit(blobs.X).objective_ != LSCAE(2, **quick).fit(blobs.X).objective_
+def test_clip_is_for_standardised_values_of_rare_columns_only(blobs, quick):
+    def objective(X, **parameters):
+        return LSCAE(2, **quick, **parameters).fit(X).objective_
+
+    with_rare = np.c_[blobs.X, np.arange(len(blobs.X)) < 4]
+    assert objective(with_rare, scale=None) == objective(with_rare, scale=None, clip=1e-3)
+    assert objective(blobs.X) == objective(blobs.X, clip=1e-3)
+    assert objective(with_rare) != objective(with_rare, clip=0.5)
     with pytest.raises(ValueError, match="'clip' parameter of LSCAE must be"):
         LSCAE(2, clip=0.0).fit(blobs.X)
