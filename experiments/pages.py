@@ -9,7 +9,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot as plt
 
 NOTES = Path(__file__).parent.parent / "docs" / "design-notes"
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7"]
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 
 

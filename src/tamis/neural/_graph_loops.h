@@ -6,7 +6,6 @@
 #define TAMIS_GRAPH_LOOPS_H
 
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -65,21 +64,31 @@ HOT void softmax(float *restrict x, int n)
 }
 
 /* Draw Z = softmax((logits + noise)/temperature); tell the largest entry of each column and the unit that has it. */
-HOT void sample_units(const float *restrict logits, const float *restrict noise, int64_t stride, int k, int d,
-                      float temperature, float *restrict z, float *restrict opened, int *restrict holder)
+HOT void sample_unit(const float *restrict logits, const float *restrict noise, int unit, int d, float inverse,
+                     float *restrict z, float *restrict opened, int *restrict holder)
 {
-    const float inverse = 1.0f / temperature;
-    for (int i = 0; i < k; i++) {
-        float *row = z + (size_t)i * d;
-        for (int j = 0; j < d; j++)
-            row[j] = (logits[(size_t)i * d + j] + noise[i * stride + j]) * inverse;
-        softmax(row, d);
-        for (int j = 0; j < d; j++) {
-            const int better = i == 0 || row[j] > opened[j];
-            opened[j] = better ? row[j] : opened[j];
-            holder[j] = better ? i : holder[j];
-        }
+    for (int j = 0; j < d; j++)
+        z[j] = (logits[j] + noise[j]) * inverse;
+    softmax(z, d);
+    for (int j = 0; j < d; j++) {
+        const int better = unit == 0 || z[j] > opened[j];
+        opened[j] = better ? z[j] : opened[j];
+        holder[j] = better ? unit : holder[j];
     }
+}
+
+/* What a unit wants without noise, p = softmax(logits/temperature). */
+HOT void wishes_of(const float *restrict logits, int d, float inverse, float *restrict p)
+{
+    for (int j = 0; j < d; j++)
+        p[j] = logits[j] * inverse;
+    softmax(p, d);
+}
+
+HOT void add_to(float *restrict sums, const float *restrict x, int n)
+{
+    for (int j = 0; j < n; j++)
+        sums[j] += x[j];
 }
 
 /* Copy rows of a table, or all of them in order, with every column centred within the copy. */
@@ -243,54 +252,22 @@ HOT void pass_to_gates(const float *restrict x, const float *restrict moved, int
         passed[j] *= opened[j] * opened[j] * factor;
 }
 
-/* Overwrite Z by the derivative by the logits. */
-HOT void through_units(float *restrict z, const float *restrict passed, const int *restrict holder, int k, int d,
-                       float *restrict totals)
+/* Overwrite the row of Z that belongs to a unit by the derivative by its logits: of what the columns that it shows pass
+ * on, and of the penalty of wishes p, if there is any (slope > 0). */
+HOT void through_unit(float *restrict z, const float *restrict passed, const int *restrict holder, int unit, int d,
+                      float total, const float *restrict p, float slope)
 {
-    memset(totals, 0, k * sizeof(float));
     for (int j = 0; j < d; j++)
-        totals[holder[j]] += passed[j];
-    for (int i = 0; i < k; i++)
+        z[j] = (holder[j] == unit ? passed[j] : 0.0f) - total * z[j];
+    if (slope > 0.0f)
         for (int j = 0; j < d; j++)
-            z[(size_t)i * d + j] *= -totals[i];
-    for (int j = 0; j < d; j++)
-        z[(size_t)holder[j] * d + j] += passed[j];
-}
-
-/* Add the derivative of w max(0, max_j sum_i p_ij - 1), with p = softmax(logits/temperature); gives its value. */
-HOT float add_redundancy(float *restrict by_logits, const float *restrict logits, int k, int d, float temperature,
-                         float weight, float *restrict p, float *restrict wanted)
-{
-    const float inverse = 1.0f / temperature;
-    memset(wanted, 0, d * sizeof(float));
-    for (int i = 0; i < k; i++) {
-        float *row = p + (size_t)i * d;
-        for (int j = 0; j < d; j++)
-            row[j] = logits[(size_t)i * d + j] * inverse;
-        softmax(row, d);
-        for (int j = 0; j < d; j++)
-            wanted[j] += row[j];
-    }
-    int most = 0;
-    for (int j = 1; j < d; j++)
-        most = wanted[j] > wanted[most] ? j : most;
-    const float excess = wanted[most] - 1.0f;
-    if (!(excess > 0.0f))
-        return 0.0f;
-    for (int i = 0; i < k; i++) {
-        const float *row = p + (size_t)i * d;
-        const float slope = row[most] * weight * inverse;
-        for (int j = 0; j < d; j++)
-            by_logits[(size_t)i * d + j] -= row[j] * slope;
-        by_logits[(size_t)i * d + most] += slope;
-    }
-    return excess;
+            z[j] -= slope * p[j];
 }
 
 HOT void adam(float *restrict values, float *restrict mean, float *restrict square, const float *restrict gradient,
-              ptrdiff_t size, float beta1, float beta2, float rate, float root_bias, float epsilon)
+              int size, float beta1, float beta2, float rate, float root_bias, float epsilon)
 {
-    for (ptrdiff_t i = 0; i < size; i++) {
+    for (int i = 0; i < size; i++) {
         const float g = gradient[i];
         mean[i] += (g - mean[i]) * (1.0f - beta1);
         square[i] = square[i] * beta2 + g * g * (1.0f - beta2);

@@ -69,7 +69,7 @@ static size_t lay_out(scratch_t *m, const step_t *s, float *block)
     m->norms = cut(block, &used, n);
     m->totals = cut(block, &used, k);
     m->z = cut(block, &used, k * d);
-    m->p = cut(block, &used, k * d);
+    m->p = cut(block, &used, d);
     m->holder = (int *)cut(block, &used, d);
     return used;
 }
@@ -152,24 +152,66 @@ static void graph_gradient(const step_t *s, scratch_t *m, float *values)
     values[1] = (float)score;
 }
 
-/* Values of the three terms, and the derivative of the loss by the logits of one restart in m->z. */
-static void unit_gradient(const step_t *s, scratch_t *m, const float *logits, const float *noise, int64_t stride,
-                          float *values)
+/* Draw all units of a restart; gives how much more often than once the most wanted column is wanted. */
+static float sample_units(const step_t *s, scratch_t *m, const float *logits, const float *noise, int64_t stride)
 {
-    const int n = s->rows, w = s->width, d = s->candidates, k = s->units;
-    float *opened = m->gates + s->kept;
+    const int d = s->candidates;
+    const float inverse = (float)(1.0 / s->temperature);
+    memset(m->wanted, 0, d * sizeof(float));
+    for (int i = 0; i < s->units; i++) {
+        sample_unit(logits + (size_t)i * d, noise + i * stride, i, d, inverse, m->z + (size_t)i * d,
+                    m->gates + s->kept, m->holder);
+        if (s->redundancy > 0.0) {
+            wishes_of(logits + (size_t)i * d, d, inverse, m->p);
+            add_to(m->wanted, m->p, d);
+        }
+    }
+    const float excess = largest(m->wanted, d) - 1.0f;
+    return excess > 0.0f ? excess : 0.0f;
+}
+
+/* What each gate passes on to the unit that holds it, in m->passed; values of the terms of the graph. */
+static void pass_through_graph(const step_t *s, scratch_t *m, float *values)
+{
+    const int n = s->rows, w = s->width;
     for (int j = 0; j < s->kept; j++)
         m->gates[j] = 1.0f;
-    sample_units(logits, noise, stride, k, d, (float)s->temperature, m->z, opened, m->holder);
     weigh_columns(s->shown, m->gates, n, w, m->weighed);
     product(m->weighed, s->shown, 1, m->gram, n, n, w);
     graph_gradient(s, m, values);
     product(m->by_walk, s->shown, 0, m->moved, n, w, n);
-    pass_to_gates(s->shown, m->moved, n, w, s->kept, opened, (float)(2.0 / s->temperature), m->passed);
-    through_units(m->z, m->passed, m->holder, k, d, m->totals);
-    values[2] = s->redundancy > 0.0
-        ? add_redundancy(m->z, logits, k, d, (float)s->temperature, (float)s->redundancy, m->p, m->wanted)
-        : 0.0f;
+    pass_to_gates(s->shown, m->moved, n, w, s->kept, m->gates + s->kept, (float)(2.0 / s->temperature), m->passed);
+    memset(m->totals, 0, s->units * sizeof(float));
+    for (int j = 0; j < s->candidates; j++)
+        m->totals[m->holder[j]] += m->passed[j];
+}
+
+static int place_of_largest(const float *x, int n)
+{
+    const float most = largest(x, n);
+    int j = 0;
+    while (x[j] != most && j < n - 1)
+        j++;
+    return j;
+}
+
+/* Move the units of a restart one by one: gradient, penalty and Adam while a row is in the cache. */
+static void move_units(const step_t *s, scratch_t *m, float *logits, float *mean, float *square, float excess)
+{
+    const int d = s->candidates, most = place_of_largest(m->wanted, d);
+    const float inverse = (float)(1.0 / s->temperature);
+    for (int i = 0; i < s->units; i++) {
+        const size_t row = (size_t)i * d;
+        float slope = 0.0f;
+        if (excess > 0.0f) {
+            wishes_of(logits + row, d, inverse, m->p);
+            slope = m->p[most] * (float)s->redundancy * inverse;
+        }
+        through_unit(m->z + row, m->passed, m->holder, i, d, m->totals[i], m->p, slope);
+        m->z[row + most] += slope;
+        adam(logits + row, mean + row, square + row, m->z + row, d, (float)s->beta1, (float)s->beta2, (float)s->rate,
+             (float)s->root_bias, (float)s->epsilon);
+    }
 }
 
 /* What Python hands over beside the numbers. */
@@ -231,9 +273,10 @@ static void take_step(step_t *s, scratch_t *m, const given_t *g)
     for (int r = 0; r < s->restarts; r++) {
         float *logits = (float *)g->logits.buf + r * size;
         const float *noise = (float *)g->pool.buf + g->start + (int64_t)r * s->units * g->stride;
-        unit_gradient(s, m, logits, noise, g->stride, (float *)g->values.buf + 3 * r);
-        adam(logits, (float *)g->mean.buf + r * size, (float *)g->square.buf + r * size, m->z, size, (float)s->beta1,
-             (float)s->beta2, (float)s->rate, (float)s->root_bias, (float)s->epsilon);
+        float *values = (float *)g->values.buf + 3 * r;
+        values[2] = sample_units(s, m, logits, noise, g->stride);
+        pass_through_graph(s, m, values);
+        move_units(s, m, logits, (float *)g->mean.buf + r * size, (float *)g->square.buf + r * size, values[2]);
     }
     go_back_to(mode);
 }
