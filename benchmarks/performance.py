@@ -140,11 +140,15 @@ def _step(what: str) -> None:
     case = "k = 300, d = 25,000, batch 64"
     if _missing(what, case):
         X = np.random.default_rng(0).standard_normal((64, 25000)).astype(np.float32)
-        short, long = (
-            min(_fit_seconds(X, 300, max_epochs=e, check_stability=False) for _ in range(2)) for e in (20, 320)
-        )
+        short, long = (_best_fit(X, e) for e in (20, 320))
+        few, more = (_best_fit(X, e, screening=False, narrowing=False) for e in (4, 34))
         plain, own, step = _plain_products(64, 25000, 300), _own_products(64, 300), (long - short) / 300
-        _keep(what, case, step=step / plain, whole=long / 320 / plain, own=step / own)
+        ratios = {"step": step / plain, "whole": long / 320 / plain, "own": step / own}
+        _keep(what, case, **ratios, unscreened=(more - few) / 30 / plain)
+
+
+def _best_fit(X: Any, epochs: int, **parameters: Any) -> float:
+    return min(_fit_seconds(X, 300, max_epochs=epochs, check_stability=False, **parameters) for _ in range(2))
 
 
 def _growth(what: str) -> None:

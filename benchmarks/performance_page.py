@@ -63,8 +63,8 @@ full size. Screening leaves 8 columns for each unit, and the graph as decoder ne
 that a step can cost less than they do. What is left of a step is drawing from k × 8k probabilities, two softmaxes and
 Adam; its own products are small beside that.
 
-| case | a step | a whole fit of 320 steps, per step | a step against its own products |
-|---|---|---|---|"""
+| case | a step | 320 steps with all before and after, per step | a step without screening | a step / its own products |
+|---|---|---|---|---|"""
 
 MEMORY_WORDS = """## Memory
 
@@ -94,7 +94,9 @@ def _peer(rows: list[dict[str, Any]]) -> str:
 
 def _step(rows: list[dict[str, Any]]) -> str:
     lines = [
-        f"| {row['case']} | {row['step']:.2f} × | {row['whole']:.2f} × | {row['own']:.1f} × |"
+        f"| {row['case']} | "
+        + " | ".join(f"{row[name]:.2f} ×" for name in ("step", "whole", "unscreened", "own"))
+        + " |"
         for row in rows
         if row["what"] == "step"
     ]
