@@ -5,7 +5,7 @@ import torch
 
 from tamis.neural import judge, polish, restarts
 from tamis.neural.objective import Goal, Objective, Sample, Term, reconstruction
-from tamis.neural.restarts import Problem, group_sizes, settled_mass, train_restarts
+from tamis.neural.restarts import Problem, group_sizes, settled_mass, supported_share, train_restarts
 from tamis.neural.schedules import linear
 from tamis.neural.taming import tamed
 from tamis.neural.training import Settings
@@ -71,6 +71,14 @@ def test_near_copies_count_as_settled():
     probabilities = torch.tensor([[0.4, 0.5, 0.1], [0.2, 0.0, 0.8]])
     mass = settled_mass(x, torch.tensor([3, 1, 2]), probabilities, torch.tensor([0, 1, 2]))
     torch.testing.assert_close(mass, torch.tensor([0.9, 0.8]))
+
+
+def test_support_counts_columns_by_their_squared_correlation():
+    base, noise = torch.tensor([1.0, -1.0, 1.0, -1.0]), torch.tensor([1.0, 1.0, -1.0, -1.0])
+    x = torch.stack([base, -2 * base, base + noise, noise], dim=1)
+    probabilities = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+    share = supported_share(x, torch.tensor([3, 0, 2]), probabilities, torch.tensor([0, 1, 2]))
+    torch.testing.assert_close(share, torch.tensor([0.2 + 0.5 + 0.15, 0.05 + 0.05 + 0.8]))
 
 
 def test_of_many_columns_some_are_reconstructed_in_training_and_all_in_the_end(rows):

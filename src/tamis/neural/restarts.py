@@ -95,7 +95,8 @@ class Fit:
     settled : Tensor (free units,)
         Probability that each free unit gives to its favourite and to near copies of it.
     supported : Tensor (free units,)
-        The same for the column that it has in the end, which elimination and exchanges may have brought in.
+        Share of the column it has in the end, which elimination and exchanges may have brought in, that the unit
+        expects to show.
     decoder : Decoder
         The refitted decoder to all columns, of one restart.
     history : list of dict
@@ -229,7 +230,7 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
         probabilities=probabilities.cpu(),
         candidates=candidates.cpu(),
         settled=settled_mass(x, own_choices[index], probabilities, candidates).cpu(),
-        supported=settled_mass(x, columns, probabilities, candidates).cpu(),
+        supported=supported_share(x, columns, probabilities, candidates).cpu(),
         decoder=refit_decoder(network, columns, problem.rows, judge.batch_size, index),
         history=[_row(epoch, index) for epoch in history],
     )
@@ -261,12 +262,24 @@ def settled_mass(x: Tensor, columns: Tensor, probabilities: Tensor, candidates: 
 
     A unit that wavers between copies of one column has made up its mind.
     """
+    return (probabilities * (_explained(x, columns, probabilities, candidates) >= NEAR_COPY**2)).sum(dim=-1)
+
+
+def supported_share(x: Tensor, columns: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
+    """Give ``Σ_j π_ij corr(j, c_i)²``: how much of its column each free unit expects to show.
+
+    It is 1 for a unit that is sure of its column or of a copy of it.
+    """
+    return (probabilities * _explained(x, columns, probabilities, candidates)).sum(dim=-1)
+
+
+def _explained(x: Tensor, columns: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
+    """Give the squared correlation of the columns of the free units with all candidates, 1 with themselves."""
     free = columns[len(columns) - len(probabilities) :].to(x.device)
     scaled = x - x.mean(dim=0)
     scaled = scaled / (scaled.norm(dim=0) + TINY)
-    alike = (scaled[:, free].mT @ scaled[:, candidates]).abs() >= NEAR_COPY
-    alike |= candidates == free[:, None]
-    return (probabilities * alike).sum(dim=-1)
+    squares = (scaled[:, free].mT @ scaled[:, candidates]).square().clamp_max(1.0)
+    return squares.masked_fill(candidates == free[:, None], 1.0)
 
 
 def _row(epoch: Epoch, index: int) -> dict[str, float]:

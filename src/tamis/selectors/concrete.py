@@ -276,7 +276,7 @@ class ConcreteSelector(FeatureSelector):
         return Selection(scores, chosen)
 
     def _scores(self, fit: Fit) -> NDArray[np.float64]:
-        """Give each column its largest probability, and a selected one what its unit gives to near copies of it too."""
+        """Give each column its largest probability, and a selected one the share of it that its unit shows."""
         scores = self.selection_probs_.max(axis=0, initial=0.0)
         free = self.unit_columns_[len(self.unit_columns_) - len(fit.supported) :]
         scores[free] = np.maximum(scores[free], fit.supported.numpy())

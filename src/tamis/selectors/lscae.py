@@ -160,8 +160,8 @@ class LSCAE(ConcreteGraphSelector):
     Attributes
     ----------
     support_, selected_, ranking_, scores_, n_features_in_, feature_names_in_
-        As for every selector; the score of a column is its largest selection probability, and that of a selected
-        one counts what its unit gives to near copies of it.
+        As for every selector; the score of a column is its largest selection probability; in that of a selected one,
+        every column that its unit may show counts by its squared correlation.
     selection_probs_ : ndarray of shape (k, n_features_in_)
         Probability of each unit to show each column at the end of training; a unit may be given another one afterwards.
     unit_columns_ : ndarray of shape (k,)
