@@ -70,7 +70,7 @@ def page() -> None:
         axis.set(title=f"k = {k}", xlabel="samples of 512 rows", xscale="log", xticks=SAMPLES, xticklabels=SAMPLES)
         axis.minorticks_off()
     axes[0].set_ylabel("J, mean over three seeds")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     figure.savefig(NOTES / "judged-rows.png", dpi=130)
     lines = ["| k | samples | J where it was judged | J elsewhere | accuracy in percent |", "|---" * 5 + "|"]
     for (k, samples), found in means.items():

@@ -23,6 +23,7 @@ def bar_chart(shares: dict[str, dict[str, list[float]]], label: str, name: str) 
         means = [np.mean(entry[one]) for entry in shares.values()]
         axis.barh(places + number * height, means, height, label=one, color=COLOURS[number])
     axis.set_yticks(places + 0.4 - height / 2, list(shares))
+    axis.margins(y=0.02)
     axis.invert_yaxis()
     axis.set(xlabel=label, xlim=(0, 1))
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
