@@ -89,7 +89,8 @@ EXPERIMENT = Experiment(
     question=(
         "Not in the paper: where our accuracies are below its own, is it a matter of settings? LS-CAE is fitted once "
         "for each of a few settings, one changed at a time, and the best is looked up with the labels: an upper bound "
-        "on what tuning gives, not a result."
+        "on what tuning gives, not a result. Whether the labels are at the level of the structure that was found is "
+        "asked in docs/design-notes/finer-groups.md: with more clusters than labels, the picture changes."
     ),
     trials=trials,
     work=work,
