@@ -1,7 +1,8 @@
 """Speed and memory of LSCAE: against the authors' package, against its own matrix products, growth, and peak memory.
 
-Run: python -m benchmarks.performance          (measures what is missing, then writes docs/performance.md)
-     python -m benchmarks.performance page      (writes the page only)
+Run: python -m benchmarks.performance          (measures what is missing, then writes and prints docs/performance.md)
+     python -m benchmarks.performance anew      (measures all of it again, but for peers on data sets that are not here)
+     python -m benchmarks.performance page      (writes and prints the page only)
 
 Every measurement is appended to docs/performance/results.jsonl as it ends; delete a line to measure it again.
 """
@@ -66,11 +67,20 @@ print(json.dumps({"above": peak() - idle, "peak": peak(), "seconds": time.perf_c
 
 def main(arguments: list[str]) -> None:
     """Measure what is missing and write the page."""
+    if arguments == ["anew"]:
+        _forget()
     if arguments != ["page"]:
         torch.set_num_threads(1)
         for name, measure in {"peer": _peer, "step": _step, "growth": _growth, "memory": _memory}.items():
             measure(name)
-    write(_rows())
+    print(write(_rows()))
+
+
+def _forget() -> None:
+    """Drop the rows of everything that can be measured here."""
+    here = {name for name, *_ in tables()}
+    kept = [row for row in _rows() if row["what"] == "peer" and row["case"] not in here]
+    RESULTS.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
 
 
 def _rows() -> list[dict[str, Any]]:

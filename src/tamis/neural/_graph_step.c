@@ -282,7 +282,8 @@ static void take_step(step_t *s, scratch_t *m, const given_t *g)
 }
 
 PyDoc_STRVAR(step_doc,
-             "graph_step(sizes, numbers, table, rows, goal, pool, start, stride, logits, mean, square, values)\n--\n\n"
+             "graph_step(sizes, numbers, terms, table, rows, goal, pool, start, stride, logits, mean, square, values)\n"
+             "--\n\n"
              "Train on one batch: move logits and Adam's moments in place, and write (restarts, 3) values: the share\n"
              "not reconstructed, the score and the redundancy.\n\n"
              "Without rows, table and goal are those of the batch, the goal as a Gram matrix.");
