@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -84,7 +86,7 @@ def naive_weights(x, goal, reference, source):
         if j in reference:
             place = reference.index(j)
             chance = sum(score(copy[:, place], walk_on(copy)) for copy in copies) / DRAWS
-        above.append(max(0.0, score(x[:, j], walk) - chance - margin))
+        above.append(math.sqrt(max(0.0, score(x[:, j], walk) - chance - margin)))
     return [value / (sum(above) / len(above)) for value in above]
 
 
@@ -102,8 +104,8 @@ def test_independent_columns_hardly_weigh(seed, reference):
     x = batch(seed, n_rows=400)
     weights = structure_weights(x, torch.arange(20), torch.tensor(reference), GRAPH, generator())
     assert weights[PLANTED].min() > 3.5
-    assert weights[4:].max() < 0.4
-    assert weights[4:].mean() < 0.1
+    assert weights[4:].max() < 0.3 * weights[PLANTED].min()
+    assert weights[4:].mean() < 0.1 * weights[PLANTED].mean()
     assert weights.mean().item() == pytest.approx(1)
 
 

@@ -30,18 +30,18 @@ class Screening:
 
 
 FEWEST_ROWS = 3
-"""Variance that sits in fewer rows, of those that are looked at, tells of these rows rather than of groups."""
+"""Variance that sits in fewer rows of a sample tells of these rows rather than of groups."""
 
 
 def widely_carried(batches: list[Tensor], candidates: Tensor, n_units: int) -> Tensor:
     """Leave out candidates that are constant but for a few rows, as long as enough are left for the units.
 
-    They are neutral in the batches without those rows, and would outlive columns that do harm there.
+    They are neutral in the batches without those rows, and would outlive columns that do harm there: on digits, the
+    edge of the image filled half of the places.
     """
     if len(candidates) <= n_units:
         return candidates
-    carried = sum(effective_rows(x[:, candidates]) for x in batches)
-    assert isinstance(carried, Tensor)
+    carried = torch.stack([effective_rows(x[:, candidates]) for x in batches]).mean(dim=0)
     wide = carried >= FEWEST_ROWS
     wide[carried.topk(n_units).indices] = True
     return candidates[wide]

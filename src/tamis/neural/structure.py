@@ -47,6 +47,10 @@ def structure_weights(
     when the reference columns are shuffled, near copies alike; for other columns it is the score of an independent
     one. The walk is the shortest on which columns that are all shuffled hardly look smooth.
 
+    The weight is the root of what is above chance. What is above chance is about the share of a column that can be
+    reconstructed, and this share enters the error once already: weights that are proportional to it count it twice,
+    and the selection gathers where columns are most alike. Equal weights, though, let weak chance through.
+
     Parameters
     ----------
     x : Tensor (rows, d)
@@ -66,7 +70,8 @@ def structure_weights(
     expected = expected_score(walk).expand(x.shape[1]).clone()
     expected[reference] = _self_support(spanning, graph, steps, generator)
     margin = (chance_level(walk, len(goal)) - expected_score(walk).unsqueeze(-1))[0]
-    return as_weights((column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0))
+    above_chance = (column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0)
+    return as_weights(above_chance.sqrt())
 
 
 def _self_support(columns: Tensor, graph: Graph, steps: int, generator: torch.Generator | None) -> Tensor:
