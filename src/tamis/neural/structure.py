@@ -22,6 +22,14 @@ NEAR_COPY = 0.9
 COLUMNS_AT_ONCE = 512
 """So many columns are compared with all others at a time, which bounds the memory of wide tables."""
 
+POWER = 0.5
+"""Weights are this power of what is above chance.
+
+What is above chance is about the share of a column that can be reconstructed, and this share enters the error once
+already: weights in proportion to it count it twice, and the selection gathers where columns are most alike. A smaller
+power lets through what is above chance by chance.
+"""
+
 NOISE_LEVEL = 0.15
 """Score of independent columns that the walk of the weights must go below."""
 
@@ -45,11 +53,8 @@ def structure_weights(
 
     A reference column is smooth on a graph that it and its near copies span themselves, so chance is what it scores
     when the reference columns are shuffled, near copies alike; for other columns it is the score of an independent
-    one. The walk is the shortest on which columns that are all shuffled hardly look smooth.
-
-    The weight is the root of what is above chance. What is above chance is about the share of a column that can be
-    reconstructed, and this share enters the error once already: weights that are proportional to it count it twice,
-    and the selection gathers where columns are most alike. Equal weights, though, let weak chance through.
+    one. The walk is the shortest on which columns that are all shuffled hardly look smooth. The weights are the
+    :data:`POWER` of what is above chance.
 
     Parameters
     ----------
@@ -71,7 +76,7 @@ def structure_weights(
     expected[reference] = _self_support(spanning, graph, steps, generator)
     margin = (chance_level(walk, len(goal)) - expected_score(walk).unsqueeze(-1))[0]
     above_chance = (column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0)
-    return as_weights(above_chance.sqrt())
+    return as_weights(above_chance**POWER)
 
 
 def _self_support(columns: Tensor, graph: Graph, steps: int, generator: torch.Generator | None) -> Tensor:
