@@ -1,4 +1,4 @@
-"""How columns are weighed and admitted: powers of their structure, and in how many rows a column must vary.
+"""How columns are weighed, admitted and judged: on planted tables and on digits, one rule changed at a time.
 
 Run: python -m experiments.weighing          (does what is missing; TAMIS_DATA names the folder that holds MNIST)
      python -m experiments.weighing page      (writes docs/design-notes/weighing.md and its plot)
@@ -7,6 +7,7 @@ Run: python -m experiments.weighing          (does what is missing; TAMIS_DATA n
 import sys
 from contextlib import ExitStack
 from itertools import product
+from textwrap import wrap
 from typing import Any
 from unittest.mock import patch
 
@@ -18,10 +19,10 @@ from experiments.pages import NOTES, write_page
 from experiments.recovery import TABLES
 from tamis import LSCAE
 from tamis.metrics import kmeans_accuracies
-from tamis.neural import judge, screening, structure
+from tamis.neural import judge, polish, screening, structure
 from tamis.paper.noisy_digits import noisy_digits
 
-SEEDS, SIZES = range(100, 103), (25,)
+SEEDS, SIZES = range(100, 102), (25,)
 DIGITS = ("digits", "noisy digits")
 DEFAULTS = "the defaults"
 
@@ -30,9 +31,11 @@ CHANGES: dict[str, list[tuple[Any, str, float]]] = {
     "weights in proportion to structure": [(structure, "POWER", 1.0)],
     "weights its fourth root": [(structure, "POWER", 0.25)],
     "three rows of all samples together": [(screening, "FEWEST_ROWS", 3 / judge.SAMPLES)],
-    "in proportion, and three rows of all": [
+    "the graph alone judges": [(polish, "LINEAR_UP_TO", 0)],
+    "all three, the former defaults": [
         (structure, "POWER", 1.0),
         (screening, "FEWEST_ROWS", 3 / judge.SAMPLES),
+        (polish, "LINEAR_UP_TO", 0),
     ],
 }
 
@@ -87,7 +90,7 @@ def page() -> None:
 
 
 def _draw(rows: list[dict[str, Any]]) -> None:
-    figure, axes = plt.subplots(1, len(CHANGES), figsize=(11, 2.6), layout="constrained")
+    figure, axes = plt.subplots(1, len(CHANGES), figsize=(11, 2.4), layout="constrained")
     for axis, change in zip(axes, CHANGES, strict=True):
         image = np.zeros(784)
         for row in rows:
@@ -96,15 +99,13 @@ def _draw(rows: list[dict[str, Any]]) -> None:
         axis.imshow(image.reshape(28, 28), cmap="Blues", vmin=0, vmax=len(SEEDS))
         axis.axhline(13.5, color="#D55E00", lw=0.8)
         axis.set(xticks=[], yticks=[])
-        axis.set_title(
-            change.replace(", and", ",\nand").replace(" to ", "\nto ").replace(" of all", "\nof all"), fontsize=8
-        )
+        axis.set_title("\n".join(wrap(change, 22)), fontsize=8)
     figure.savefig(NOTES / "weighing.png", dpi=130)
 
 
 def _accuracy(rows: list[dict[str, Any]], table: str, k: int) -> str:
     values = [100 * r["accuracy"] for r in rows if (r["trial"]["table"], r["trial"]["k"]) == (table, k)]
-    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
+    return ", ".join(f"{value:.1f}" for value in values)
 
 
 def _upper(rows: list[dict[str, Any]]) -> str:

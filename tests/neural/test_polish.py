@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from tamis.neural import polish as module
+from tamis.neural.linear import linear_shares
 from tamis.neural.network import hard_codes
-from tamis.neural.objective import Goal, Sample, View
+from tamis.neural.objective import Goal, Objective, Sample, Term, View, smoothness
 from tamis.neural.polish import copies, objectives, polish, shortlist
 from tamis.synthetic import moons_with_copies
 
@@ -38,8 +39,25 @@ def test_objectives_in_chunks_are_those_one_by_one(x, default_objective, monkeyp
     monkeypatch.setattr(module, "VALUES_AT_ONCE", 2 * len(x) ** 2)
     torch.testing.assert_close(objectives([Sample(x, goal)], selections, default_objective), together)
     for selection, value in zip(selections, together, strict=True):
-        alone = default_objective(View(goal, default_objective.recipe, hard_codes(x, selection[None]))).objective
-        torch.testing.assert_close(alone[0], value)
+        torch.testing.assert_close(objectives([Sample(x, goal)], selection[None], default_objective)[0], value)
+
+
+def test_few_columns_are_judged_by_two_decoders(x, default_objective, monkeypatch):
+    """J is the mean of J with the graph as the decoder and of J with a linear one; of more columns, the former."""
+    selections, sample = random_selections(5, 3), Sample(x, Goal(x, INFORMATIVE))
+    view = View(sample.goal, default_objective.recipe, hard_codes(x, selections))
+    by_graph = default_objective(view)
+    linearly = by_graph.terms | {"reconstruction": linear_shares(sample, selections)}
+    both = (by_graph.objective + default_objective.combine(linearly).objective) / 2
+    torch.testing.assert_close(objectives([sample], selections, default_objective), both)
+    monkeypatch.setattr(module, "LINEAR_UP_TO", 2)
+    torch.testing.assert_close(objectives([sample], selections, default_objective), by_graph.objective)
+
+
+def test_a_score_alone_needs_no_decoder(x):
+    objective, selections = Objective({"score": Term(smoothness, maximise=True)}), random_selections(4, 2)
+    alone = objective(View(Goal(x), objective.recipe, hard_codes(x, selections))).objective
+    torch.testing.assert_close(objectives([Sample(x, Goal(x))], selections, objective), alone)
 
 
 def test_near_copies_are_counted(x):

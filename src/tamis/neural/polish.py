@@ -7,13 +7,21 @@ from torch import Tensor
 
 from tamis.neural import compiled
 from tamis.neural.diffusion import TINY
+from tamis.neural.linear import linear_shares
 from tamis.neural.network import hard_codes
-from tamis.neural.objective import Objective, Sample, View
+from tamis.neural.objective import Objective, Sample, View, reconstruction
 from tamis.neural.screening import column_slopes, slopes
 from tamis.neural.structure import NEAR_COPY
 
 MOST_UNITS = 32
 """Selections of more columns are left alone: an exchange matters less there, and costs more."""
+
+LINEAR_UP_TO = 32
+"""Selections of up to so many columns are judged by a linear decoder beside the graph.
+
+The more columns span a graph, the fewer rows are neighbours there: the graph alone explains less than a linear map, and
+prefers columns that repeat each other. Many columns, though, learn the rows by heart.
+"""
 
 SHORTLIST = (4, 12)
 """Fewest and most columns that are tried in a place, those whose gates the objective most wants open."""
@@ -33,16 +41,29 @@ VALUES_AT_ONCE = 2**22
 @torch.no_grad()
 def objectives(samples: Sequence[Sample], selections: Tensor, objective: Objective) -> Tensor:
     """Give J of several hard selections (n, k) whose objective needs no network, a mean over the samples: (n,)."""
-    return torch.stack([_objectives(sample, selections, objective) for sample in samples]).mean(dim=0)
+    at_once = max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2)
+    parts = selections.split(at_once)
+    return torch.stack([torch.cat([_objectives(one, some, objective) for some in parts]) for one in samples]).mean(
+        dim=0
+    )
 
 
 def _objectives(sample: Sample, selections: Tensor, objective: Objective) -> Tensor:
+    """Give J on one sample; of few columns, the mean of J with the graph and with a linear map as the decoder."""
+    values = _values(sample, selections, objective)
+    by_graph = objective.combine(values).objective
+    decoded = [name for name, term in objective.terms.items() if term.value is reconstruction]
+    if not decoded or selections.shape[1] > LINEAR_UP_TO:
+        return by_graph
+    linearly = values | dict.fromkeys(decoded, linear_shares(sample, selections))
+    return (by_graph + objective.combine(linearly).objective) / 2
+
+
+def _values(sample: Sample, selections: Tensor, objective: Objective) -> dict[str, Tensor]:
     if compiled.judges(sample, objective):
-        return objective.combine(compiled.hard_values(sample, selections, objective)).objective
-    x, goal = sample
-    at_once = max(1, VALUES_AT_ONCE // len(x) ** 2)
-    views = (View(goal, objective.recipe, hard_codes(x, some)) for some in selections.split(at_once))
-    return torch.cat([objective(view).objective for view in views])
+        return compiled.hard_values(sample, selections, objective)
+    view = View(sample.goal, objective.recipe, hard_codes(sample.x, selections))
+    return {name: term.value(view) for name, term in objective.terms.items()}
 
 
 @torch.no_grad()

@@ -1,0 +1,51 @@
+import pytest
+import torch
+
+from tamis.neural import linear
+from tamis.neural.linear import linear_shares
+from tamis.neural.objective import Goal, Sample
+
+
+@pytest.fixture
+def x():
+    x = torch.randn(40, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x[:, 5:] += x[:, :2]
+    return x - x.mean(dim=0)
+
+
+def share_by_loops(x, weights, columns):
+    """Solve the ridge regression anew without each row, and predict that row."""
+    error = 0.0
+    for i in range(len(x)):
+        others = torch.arange(len(x)) != i
+        C, penalty = x[others][:, columns], linear.RIDGE * len(x) * torch.eye(len(columns), dtype=x.dtype)
+        coefficients = torch.linalg.solve(C.T @ C + penalty, C.T @ x[others])
+        error += float((weights * (x[i] - x[i, columns] @ coefficients).square()).sum())
+    return error / float((weights * x.square().sum(dim=0)).sum())
+
+
+@pytest.mark.parametrize("columns", [[0], [1, 5], [6, 2, 0, 3]])
+def test_shares_are_those_of_regressions_without_each_row(x, columns):
+    weights = torch.linspace(0, 2, 7, dtype=x.dtype)
+    found = linear_shares(Sample(x, Goal(x, weights)), torch.tensor([columns]))
+    assert found.tolist() == pytest.approx([share_by_loops(x, weights, columns)])
+
+
+def test_selections_do_not_mix(x):
+    sample, selections = Sample(x, Goal(x)), torch.tensor([[0, 1], [2, 3], [4, 6]])
+    each = [linear_shares(sample, one[None])[0] for one in selections]
+    torch.testing.assert_close(linear_shares(sample, selections), torch.stack(each))
+
+
+def test_what_is_a_linear_map_of_the_selection_is_explained(x):
+    table = torch.cat([x[:, :2], x[:, :1] - 3 * x[:, 1:2]], dim=1)
+    assert linear_shares(Sample(table, Goal(table)), torch.tensor([[0, 1]])).item() < 1e-4
+    noise = Goal(x[:, 3:4])
+    assert linear_shares(Sample(x, noise), torch.tensor([[0, 1]])).item() > 0.9
+
+
+def test_copies_and_as_many_columns_as_rows_give_finite_shares(x):
+    few = x[:5]
+    assert torch.isfinite(linear_shares(Sample(few, Goal(few)), torch.tensor([[0, 1, 2, 3, 4, 5]]))).all()
+    copied = x[:, [0, 0, 1]]
+    assert torch.isfinite(linear_shares(Sample(copied, Goal(copied)), torch.tensor([[0, 1]]))).all()
