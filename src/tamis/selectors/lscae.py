@@ -102,8 +102,8 @@ class LSCAE(ConcreteGraphSelector):
         judges the final choice of up to 32 columns.
     weighted_reconstruction : bool, default=True
         Whether the reconstruction error of a column is weighted by the root of how much smoother it is, on the graph of
-        the columns that screening leaves, than if these had nothing to do with each other. Unweighted, columns without structure
-        own the error.
+        the columns that screening leaves, than if these had nothing to do with each other. Unweighted, columns without
+        structure own the error.
     balance : {"odds", "error"}, default="odds"
         What of the unexplained share of the variance s is balanced against the score: ``s/(1 − s)``, which nuisance
         columns do not dilute, or s itself (the paper).
@@ -177,8 +177,8 @@ class LSCAE(ConcreteGraphSelector):
     n_collisions_ : int
         Units that wanted a column already taken and got their next best.
     objective_ : float
-        J of the hard selection. Where the graph decodes and k is at most 32, it is the mean of J with the graph and of J
-        with a linear map as the decoder, each row predicted from the others.
+        J of the hard selection. Where the graph decodes and k is at most 32, it is the mean of J with the graph and of
+        J with a linear map as the decoder, each row predicted from the others.
     restart_objectives_ : ndarray of shape (n_init,)
         J of every restart's hard selection.
     history_ : structured array
