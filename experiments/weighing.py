@@ -22,8 +22,8 @@ from tamis.metrics import kmeans_accuracies
 from tamis.neural import judge, polish, screening, structure
 from tamis.paper.noisy_digits import noisy_digits
 
-SEEDS, SIZES = range(100, 102), (25,)
-DIGITS = ("digits", "noisy digits")
+SEEDS, PIXELS = range(100, 102), 25
+DIGITS = "digits"
 DEFAULTS = "the defaults"
 
 CHANGES: dict[str, list[tuple[Any, str, float]]] = {
@@ -45,7 +45,7 @@ def work(change: str, table: str, k: int, seed: int) -> dict[str, Any]:
     with ExitStack() as changed:
         for module, name, value in CHANGES[change]:
             changed.enter_context(patch.object(module, name, value))
-        return _on_digits(table, k, seed) if table in DIGITS else _on_planted(table, k, seed)
+        return _on_digits(k, seed) if table == DIGITS else _on_planted(table, k, seed)
 
 
 def _on_planted(table: str, k: int, seed: int) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def _on_planted(table: str, k: int, seed: int) -> dict[str, Any]:
     return {"right": bool(planted.is_solved_by(selector.selected_))}
 
 
-def _on_digits(table: str, k: int, seed: int) -> dict[str, Any]:
-    images = noisy_digits(seed, quick=False, clean=table == "digits")
+def _on_digits(k: int, seed: int) -> dict[str, Any]:
+    images = noisy_digits(0, quick=False, clean=True)
     chosen = LSCAE(k, random_state=seed, check_stability=False).fit(images.X).support_
     accuracies = kmeans_accuracies(
         images.X[:, chosen], images.labels, n_runs=5, random_state=0,
@@ -65,9 +65,9 @@ def _on_digits(table: str, k: int, seed: int) -> dict[str, Any]:
 
 
 def trials() -> list[dict[str, Any]]:
-    """List the fits: planted tables with as many units as groups, and digits of both kinds."""
+    """List the fits: planted tables with as many units as groups, and digits."""
     groups = {table: len(set(make(0).groups.tolist()) - {-1}) for table, make in TABLES.items()}
-    sized = [*groups.items(), *product(DIGITS, SIZES)]
+    sized = [*groups.items(), (DIGITS, PIXELS)]
     return [
         {"change": change, "table": table, "k": k, "seed": seed}
         for change, (table, k), seed in product(CHANGES, sized, SEEDS)
@@ -78,13 +78,12 @@ def page() -> None:
     """Show where selections lie on the digits, and list how often planted tables were solved and the accuracies."""
     rows = ledger.read("weighing")
     _draw(rows)
-    sizes = list(product(DIGITS, SIZES))
-    titles = ["", "planted tables solved", *(f"{kind}, k = {k}" for kind, k in sizes), "digits: in the upper half"]
+    titles = ["", "planted tables solved", f"digits, k = {PIXELS}: in the upper half", "their accuracy in percent"]
     lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     for change in CHANGES:
         own = [row for row in rows if row["trial"]["change"] == change]
         right = [row["right"] for row in own if "right" in row]
-        cells = [change, f"{sum(right)} of {len(right)}", *(_accuracy(own, *size) for size in sizes), _upper(own)]
+        cells = [change, f"{sum(right)} of {len(right)}", _upper(own), _accuracy(own)]
         lines.append(f"| {' | '.join(cells)} |")
     write_page("weighing", "\n".join(lines))
 
@@ -94,7 +93,7 @@ def _draw(rows: list[dict[str, Any]]) -> None:
     for axis, change in zip(axes, CHANGES, strict=True):
         image = np.zeros(784)
         for row in rows:
-            if row["trial"]["change"] == change and (row["trial"]["table"], row["trial"]["k"]) == ("digits", SIZES[-1]):
+            if (row["trial"]["change"], row["trial"]["table"]) == (change, DIGITS):
                 image[row["selected"]] += 1
         axis.imshow(image.reshape(28, 28), cmap="Blues", vmin=0, vmax=len(SEEDS))
         axis.axhline(13.5, color="#D55E00", lw=0.8)
@@ -103,13 +102,12 @@ def _draw(rows: list[dict[str, Any]]) -> None:
     figure.savefig(NOTES / "weighing.png", dpi=130)
 
 
-def _accuracy(rows: list[dict[str, Any]], table: str, k: int) -> str:
-    values = [100 * r["accuracy"] for r in rows if (r["trial"]["table"], r["trial"]["k"]) == (table, k)]
-    return ", ".join(f"{value:.1f}" for value in values)
+def _accuracy(rows: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{100 * row['accuracy']:.1f}" for row in rows if "accuracy" in row)
 
 
 def _upper(rows: list[dict[str, Any]]) -> str:
-    places = [place for row in rows if row["trial"]["table"] == "digits" for place in row["selected"]]
+    places = [place for row in rows if row["trial"]["table"] == DIGITS for place in row["selected"]]
     return f"{100 * np.mean(np.array(places) < 784 // 2):.0f} %"
 
 
