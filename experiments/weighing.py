@@ -89,7 +89,7 @@ def page() -> None:
 
 
 def _draw(rows: list[dict[str, Any]]) -> None:
-    figure, axes = plt.subplots(1, len(CHANGES), figsize=(11, 2.4), layout="constrained")
+    figure, axes = plt.subplots(1, len(CHANGES), figsize=(11, 2.5), layout="constrained")
     for axis, change in zip(axes, CHANGES, strict=True):
         image = np.zeros(784)
         for row in rows:
