@@ -15,11 +15,11 @@ def x():
 
 def share_by_loops(x, weights, columns):
     """Solve the ridge regression anew without each row, and predict that row."""
-    error = 0.0
+    error, penalty = 0.0, linear.RIDGE * x[:, columns].square().sum() / len(columns)
     for i in range(len(x)):
         others = torch.arange(len(x)) != i
-        C, penalty = x[others][:, columns], linear.RIDGE * len(x) * torch.eye(len(columns), dtype=x.dtype)
-        coefficients = torch.linalg.solve(C.T @ C + penalty, C.T @ x[others])
+        C = x[others][:, columns]
+        coefficients = torch.linalg.solve(C.T @ C + penalty * torch.eye(len(columns)), C.T @ x[others])
         error += float((weights * (x[i] - x[i, columns] @ coefficients).square()).sum())
     return error / float((weights * x.square().sum(dim=0)).sum())
 
@@ -42,6 +42,20 @@ def test_what_is_a_linear_map_of_the_selection_is_explained(x):
     assert linear_shares(Sample(table, Goal(table)), torch.tensor([[0, 1]])).item() < 1e-4
     noise = Goal(x[:, 3:4])
     assert linear_shares(Sample(x, noise), torch.tensor([[0, 1]])).item() > 0.9
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_units_do_not_matter(x, unit):
+    selections, x = torch.tensor([[0, 5, 1], [2, 3, 6]]), x.float()
+    expected = linear_shares(Sample(x, Goal(x)), selections)
+    torch.testing.assert_close(linear_shares(Sample(unit * x, Goal(unit * x)), selections), expected)
+    uneven = x * torch.tensor([1.0, 1, unit**2, 1, 1, 1, 1])
+    assert torch.isfinite(linear_shares(Sample(uneven, Goal(x)), selections)).all()
+
+
+def test_columns_that_are_constant_explain_nothing(x):
+    still = torch.zeros_like(x)
+    assert linear_shares(Sample(still, Goal(x)), torch.tensor([[0, 1]])).item() == pytest.approx(1)
 
 
 def test_copies_and_as_many_columns_as_rows_give_finite_shares(x):

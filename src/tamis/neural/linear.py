@@ -3,11 +3,12 @@
 import torch
 from torch import Tensor
 
+from tamis.neural.diffusion import TINY
 from tamis.neural.network import hard_codes
 from tamis.neural.objective import Sample
 
 RIDGE = 1e-3
-"""Penalty of the linear decoder, as a share of the rows."""
+"""Penalty λ of the linear decoder, as a share of the mean energy of the selected columns."""
 
 LEAST_LEFT_OUT = 1e-3
 """Floor of ``1 − h_i``, which a row that alone decides its prediction brings to zero."""
@@ -30,6 +31,7 @@ def linear_shares(sample: Sample, selections: Tensor) -> Tensor:
 
 def _hat_factor(codes: Tensor) -> Tensor:
     """Give U with ``U Uᵀ = H`` for selected columns (n, rows, k)."""
-    penalty = RIDGE * codes.shape[1] * torch.eye(codes.shape[2], dtype=codes.dtype, device=codes.device)
-    lower = torch.linalg.cholesky(codes.mT @ codes + penalty)
+    energy = codes.square().sum(dim=(-2, -1)) / codes.shape[2]
+    identity = torch.eye(codes.shape[2], dtype=codes.dtype, device=codes.device)
+    lower = torch.linalg.cholesky(codes.mT @ codes + (RIDGE * energy + TINY)[:, None, None] * identity)
     return torch.linalg.solve_triangular(lower, codes.mT, upper=False).mT
