@@ -19,8 +19,8 @@ MOST_UNITS = 32
 LINEAR_UP_TO = 32
 """Selections of up to so many columns are judged by a linear decoder beside the graph.
 
-The more columns span a graph, the fewer rows are neighbours there: the graph alone explains less than a linear map, and
-prefers columns that repeat each other. Many columns, though, learn the rows by heart.
+The more columns span a graph, the fewer rows are neighbours there, and the graph alone explains less than a linear map.
+Many columns, though, learn the rows by heart.
 """
 
 SHORTLIST = (4, 12)
@@ -41,11 +41,9 @@ VALUES_AT_ONCE = 2**22
 @torch.no_grad()
 def objectives(samples: Sequence[Sample], selections: Tensor, objective: Objective) -> Tensor:
     """Give J of several hard selections (n, k) whose objective needs no network, a mean over the samples: (n,)."""
-    at_once = max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2)
-    parts = selections.split(at_once)
-    return torch.stack([torch.cat([_objectives(one, some, objective) for some in parts]) for one in samples]).mean(
-        dim=0
-    )
+    parts = selections.split(max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2))
+    each = [torch.cat([_objectives(sample, some, objective) for some in parts]) for sample in samples]
+    return torch.stack(each).mean(dim=0)
 
 
 def _objectives(sample: Sample, selections: Tensor, objective: Objective) -> Tensor:
