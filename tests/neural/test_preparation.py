@@ -7,10 +7,10 @@ import torch
 from tamis.neural import preparation
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import GraphRecipe, Objective, Term, reconstruction
-from tamis.neural.preparation import draw_targets, prepare
+from tamis.neural.preparation import draw_targets, prepare, widened
 from tamis.neural.restarts import Problem
 from tamis.neural.screening import Screening
-from tamis.neural.structure import structure_weights
+from tamis.neural.structure import structure_on, structure_weights
 from tamis.neural.taming import tamed
 from tamis.synthetic import moons_with_copies
 
@@ -56,11 +56,12 @@ def test_weights_are_means_over_the_samples(problem, default_objective, monkeypa
     monkeypatch.setattr(preparation, "ROWS", 50)
     seen = []
 
-    def weigh(x, goal, *_):
+    def structure(x, goal, *_):
         seen.append(x)
         return torch.full((len(goal),), float(len(seen)))
 
-    monkeypatch.setattr(preparation, "structure_weights", weigh)
+    monkeypatch.setattr(preparation, "structure_on", structure)
+    monkeypatch.setattr(preparation, "structure_weights", lambda found: found)
     ready = prepare(problem, default_objective, None, True, generator())
     assert [len(x) for x in seen] == [50] * 4
     assert ready.weights.tolist() == [2.5] * 20
@@ -81,12 +82,13 @@ def test_weights_without_screening(problem, default_objective):
 
 def test_weights_are_those_of_the_targets(problem, default_objective, monkeypatch):
     monkeypatch.setattr(preparation, "TARGETS", 12)
+    monkeypatch.setattr(preparation, "MOST_CANDIDATES", 1)
     ready = prepare(problem, default_objective, SCREENING, True, generator())
     source = generator()
     targets, graph = draw_targets(20, source), default_objective.recipe.graph
     assert ready.targets.tolist() == targets.tolist()
-    expected = structure_weights(tamed(problem.rows.table, math.inf), targets, ready.candidates, graph, source)
-    torch.testing.assert_close(ready.weights, expected, rtol=0, atol=0)
+    found = structure_on(tamed(problem.rows.table, math.inf), targets, ready.candidates, graph, source)
+    torch.testing.assert_close(ready.weights, structure_weights(found), rtol=0, atol=0)
 
 
 def test_candidates_and_kept_columns_are_respected(problem, default_objective):
@@ -133,3 +135,64 @@ def test_the_generator_decides(problem, default_objective):
     first, second, other = (prepare(problem, default_objective, SCREENING, True, generator(s)) for s in (0, 0, 1))
     torch.testing.assert_close(first.weights, second.weights, rtol=0, atol=0)
     assert not torch.equal(first.weights, other.weights)
+
+
+WIDE, MIDDLE, NARROW = (torch.arange(size) for size in (9, 6, 3))
+
+
+def widened_where(wide, narrow, batches=(None,), rounds=(WIDE, MIDDLE, NARROW)):
+    """Take screening back for columns whose structure is known by the number of candidates."""
+    known = {9: wide, 3: narrow}
+    return widened(list(batches), list(rounds), lambda _, left: torch.tensor(known[len(left)]))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "left"),
+    [
+        ([0.8, 0.4], [0.8, 0.4], 9),
+        ([0.7, 0.1], [0.8, 0.0], 9),
+        ([0.6, 0.1], [0.8, 0.0], 3),  # much of the structure is gone
+        ([0.3, 0.3, 0.3, 0.3], [0.8, 0.0, 0.0, 0.0], 3),  # there is more of it, but many carry a little
+        ([0.8, 0.0], [0.3, 0.3], 9),
+        ([0.0, 0.0], [0.0, 0.0], 9),
+    ],
+)
+def test_screening_is_taken_back_where_structure_is_as_clear_without_it(wide, narrow, left):
+    candidates, found = widened_where(wide, narrow)
+    assert len(candidates) == left
+    assert [structure.tolist() for structure in found] == [torch.tensor(wide if left == 9 else narrow).tolist()]
+
+
+def test_structure_is_compared_over_all_batches():
+    """In each batch alone the wide graph is as clear, by columns that stand out by chance."""
+    seen = {9: iter([[0.8, 0.0], [0.0, 0.8]]), 3: iter([[0.8, 0.0], [0.8, 0.0]])}
+    candidates, found = widened([None, None], [WIDE, NARROW], lambda _, left: torch.tensor(next(seen[len(left)])))
+    assert candidates is NARROW
+    assert len(found) == 2
+
+
+def test_no_more_candidates_than_can_be_trained(monkeypatch):
+    monkeypatch.setattr(preparation, "MOST_CANDIDATES", 8)
+    looked = []
+
+    def structure(_, left):
+        looked.append(len(left))
+        return torch.ones(2)
+
+    assert widened([None], [WIDE, MIDDLE, NARROW], structure)[0] is MIDDLE
+    assert looked == [3, 6]
+    monkeypatch.setattr(preparation, "MOST_CANDIDATES", 2)
+    looked.clear()
+    assert widened([None], [WIDE, MIDDLE, NARROW], structure)[0] is NARROW
+    assert looked == [3]
+
+
+def test_nuisance_columns_stay_out_and_telling_ones_come_back(standardised, table_rows, default_objective):
+    def left_of(x):
+        problem = Problem(table_rows(x), n_features=x.shape[1], n_units=2)
+        return len(prepare(problem, default_objective, Screening(), True, generator()).candidates)
+
+    assert left_of(standardised(moons_with_copies(20, 0, n_samples=500))) == 16
+    factors = torch.randn(500, 8, generator=generator()) + 3 * torch.randint(2, (500, 8), generator=generator())
+    x = factors @ torch.randn(8, 44, generator=generator()) + torch.randn(500, 44, generator=generator())
+    assert left_of((x - x.mean(dim=0)) / x.std(dim=0)) == 44

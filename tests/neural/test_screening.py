@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -72,7 +73,8 @@ def test_screening_keeps_informative_columns(make, seed, weighted, default_objec
     table = make(40, seed)
     batches = list(standardised(table)[torch.randperm(1200, generator=torch.Generator().manual_seed(0))].split(400))
     everything = torch.arange(len(table.names))
-    left = screen(batches, everything, NOTHING, everything, default_objective, 2, Screening(), weighted)
+    rounds = screen(batches, everything, NOTHING, everything, default_objective, 2, Screening(), weighted)
+    left = rounds[-1]
     assert len(left) == 16
     assert left.tolist() == sorted(set(left.tolist()))
     assert set(np.flatnonzero(table.groups >= 0)) <= set(left.tolist())
@@ -82,7 +84,7 @@ def test_kept_columns_are_neither_dropped_nor_given(default_objective, standardi
     table = moons_with_uniform(30, 0, n_samples=200)
     x, kept = standardised(table), torch.tensor([31, 7])
     candidates = torch.tensor([j for j in range(31) if j != 7])
-    left = screen([x], candidates, kept, torch.arange(32), default_objective, 1, Screening(per_unit=6), False)
+    left = screen([x], candidates, kept, torch.arange(32), default_objective, 1, Screening(per_unit=6), False)[-1]
     assert len(left) == 6
     assert set(left.tolist()) <= set(candidates.tolist())
 
@@ -97,8 +99,17 @@ def test_a_kept_copy_makes_its_twin_less_wanted(default_objective, standardised)
 
 def test_few_candidates_are_left_alone(x, default_objective):
     candidates = torch.tensor([5, 0, 2])
-    left = screen([x], candidates, NOTHING, torch.arange(6), default_objective, 1, Screening(per_unit=3), True)
-    assert left.tolist() == [5, 0, 2]
+    rounds = screen([x], candidates, NOTHING, torch.arange(6), default_objective, 1, Screening(per_unit=3), True)
+    assert [left.tolist() for left in rounds] == [[5, 0, 2]]
+
+
+def test_every_round_is_given(default_objective, standardised):
+    x = standardised(moons_with_uniform(20, 0, n_samples=200))
+    everything, screening = torch.arange(22), Screening(drop=0.5, per_unit=2)
+    rounds = screen([x], everything, NOTHING, everything, default_objective, 2, screening, True)
+    assert [len(left) for left in rounds] == [22, 11, 5, 4]
+    for wider, narrower in pairwise(rounds):
+        assert set(narrower.tolist()) < set(wider.tolist())
 
 
 def test_all_batches_have_a_say(default_objective, standardised):
@@ -106,7 +117,7 @@ def test_all_batches_have_a_say(default_objective, standardised):
     everything, screening = torch.arange(22), Screening(drop=0.99, per_unit=11)
 
     def left_by(batches):
-        return screen(batches, everything, NOTHING, everything, default_objective, 1, screening, False)
+        return screen(batches, everything, NOTHING, everything, default_objective, 1, screening, False)[-1]
 
     total = sum(slopes(half, Goal(half), default_objective, 0.0)[0] for half in (x[:100], x[100:]))
     assert left_by([x[:100], x[100:]]).tolist() == sorted(total.argsort()[:11].tolist())
@@ -133,7 +144,7 @@ def test_a_score_alone_can_screen(standardised):
     table = moons_with_uniform(20, 0, n_samples=400)
     x, everything = standardised(table), torch.arange(22)
     score = Objective({"score": Term(smoothness, maximise=True)}, GraphRecipe(Graph("mean", 0.05)))
-    left = screen([x], everything, NOTHING, everything, score, 2, Screening(per_unit=4), False)
+    left = screen([x], everything, NOTHING, everything, score, 2, Screening(per_unit=4), False)[-1]
     assert {0, 1} <= set(left.tolist())
 
 

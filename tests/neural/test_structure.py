@@ -13,7 +13,7 @@ from tamis.neural.diffusion import (
     gated_gram,
     steps_that_tell_noise,
 )
-from tamis.neural.structure import DRAWS, NOISE_LEVEL, as_weights, excess, first_copies, structure_weights
+from tamis.neural.structure import DRAWS, NOISE_LEVEL, as_weights, excess, first_copies, structure_on, structure_weights
 
 GRAPH = Graph("mean", 0.05)
 PLANTED = [0, 1, 2, 3]
@@ -65,7 +65,7 @@ def test_the_first_of_near_copies(at_once, monkeypatch):
     assert first_copies(x).tolist() == [0, 1, 0, 3, 1]
 
 
-def naive_weights(x, goal, reference, source):
+def naive_structure(x, goal, reference, source):
     """The definition, column by column."""
     spanning = x[:, reference]
     steps = steps_that_tell_noise(spanning, GRAPH, len(reference), source, level=NOISE_LEVEL)
@@ -86,23 +86,28 @@ def naive_weights(x, goal, reference, source):
         if j in reference:
             place = reference.index(j)
             chance = sum(score(copy[:, place], walk_on(copy)) for copy in copies) / DRAWS
-        above.append(math.sqrt(max(0.0, score(x[:, j], walk) - chance - margin)))
-    return [value / (sum(above) / len(above)) for value in above]
+        above.append(max(0.0, score(x[:, j], walk) - chance - margin))
+    return above
 
 
 @pytest.mark.parametrize("goal", [list(range(20)), [19, 2, 7, 0]], ids=["all", "some"])
 @pytest.mark.parametrize("reference", [list(range(20)), [0, 2, 5, 18, 19]], ids=["all", "some"])
-def test_weights_agree_with_loops(goal, reference):
+def test_structure_agrees_with_loops(goal, reference):
     x = batch()
-    found = structure_weights(x, torch.tensor(goal), torch.tensor(reference), GRAPH, generator())
-    assert found.tolist() == pytest.approx(naive_weights(x, goal, reference, generator()), abs=1e-8)
+    found = structure_on(x, torch.tensor(goal), torch.tensor(reference), GRAPH, generator())
+    assert found.tolist() == pytest.approx(naive_structure(x, goal, reference, generator()), abs=1e-8)
+
+
+def test_weights_are_the_root_of_structure():
+    found = structure_weights(torch.tensor([0.09, 0.0, 0.04, 0.01]))
+    assert found.tolist() == pytest.approx([math.sqrt(s) / 0.15 for s in (0.09, 0.0, 0.04, 0.01)], abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("reference", [list(range(20)), [0, 1, 18, 19], [4, 5, 0, 1]], ids=["all", "copies", "noise"])
 def test_independent_columns_hardly_weigh(seed, reference):
     x = batch(seed, n_rows=400)
-    weights = structure_weights(x, torch.arange(20), torch.tensor(reference), GRAPH, generator())
+    weights = structure_weights(structure_on(x, torch.arange(20), torch.tensor(reference), GRAPH, generator()))
     assert weights[PLANTED].min() > 3.5
     assert weights[4:].max() < 0.3 * weights[PLANTED].min()
     assert weights[4:].mean() < 0.1 * weights[PLANTED].mean()
@@ -114,15 +119,15 @@ def test_a_column_that_spans_the_graph_is_not_smooth_for_that_reason():
     x, reference = batch(), torch.tensor([4, 5])
     walk = GRAPH.transitions((x[:, reference] @ x[:, reference].mT)[None])
     assert column_scores(x[:, reference], walk).min() > 0.5
-    weights = structure_weights(x, torch.arange(20), torch.tensor([0, 1, 4, 5]), GRAPH, generator())
+    weights = structure_weights(structure_on(x, torch.arange(20), torch.tensor([0, 1, 4, 5]), GRAPH, generator()))
     assert weights[reference].max() < 0.1 * weights[PLANTED].min()
 
 
 def test_the_generator_decides_the_shuffles():
     x, everything = batch(), torch.arange(20)
-    first, second, other = (structure_weights(x, everything, everything, GRAPH, generator(s)) for s in (1, 1, 2))
+    first, second, other = (structure_on(x, everything, everything, GRAPH, generator(s)) for s in (1, 1, 2))
     torch.testing.assert_close(first, second, rtol=0, atol=0)
     assert not torch.equal(first, other)
     state = torch.get_rng_state()
-    structure_weights(x, everything, everything, GRAPH, generator())
+    structure_on(x, everything, everything, GRAPH, generator())
     assert torch.equal(torch.get_rng_state(), state)

@@ -83,13 +83,13 @@ def screen(
     n_units: int,
     screening: Screening,
     weighted: bool,
-) -> Tensor:
-    """Drop candidates until ``per_unit`` are left for each unit; give the survivors in order.
+) -> list[Tensor]:
+    """Drop candidates until ``per_unit`` are left for each unit; give those left before and after each round.
 
     The weights of the terms follow the number of columns that are left, as if the last round left k. The
     reconstruction weights are those of the current graph.
     """
-    at_first, wanted = len(candidates), screening.per_unit * n_units
+    at_first, wanted, rounds = len(candidates), screening.per_unit * n_units, [candidates]
     while len(candidates) > wanted:
         progress = math.log(at_first / len(candidates)) / math.log(max(2.0, at_first / n_units))
         total = torch.zeros(len(candidates), device=candidates.device)
@@ -98,7 +98,8 @@ def screen(
             goal = _current_goal(columns, open_columns, objective, progress) if weighted else Goal(columns)
             total += slopes(open_columns, goal, objective, progress)[0][len(kept) :]
         candidates = _best(candidates, total, screening.left(len(candidates), wanted))
-    return candidates
+        rounds.append(candidates)
+    return rounds
 
 
 def eliminate(

@@ -45,23 +45,28 @@ def as_weights(above_chance: Tensor) -> Tensor:
     return above_chance / above_chance.mean(dim=-1, keepdim=True)
 
 
+def structure_weights(structure: Tensor) -> Tensor:
+    """Weigh columns by the structure they carry: its :data:`POWER`, with mean 1."""
+    return as_weights(structure**POWER)
+
+
 @torch.no_grad()
-def structure_weights(
+def structure_on(
     x: Tensor, goal: Tensor, reference: Tensor, graph: Graph, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Weigh columns by the structure they carry on the graph of some reference columns: (targets,).
+    """Give the structure that columns carry on the graph of some reference columns: (targets,).
 
     A reference column is smooth on a graph that it and its near copies span themselves, so chance is what it scores
     when the reference columns are shuffled, near copies alike; for other columns it is the score of an independent
-    one. The walk is the shortest on which columns that are all shuffled hardly look smooth. The weights are the
-    :data:`POWER` of what is above chance.
+    one. The walk is the shortest on which columns that are all shuffled hardly look smooth. Structure is what is
+    above chance.
 
     Parameters
     ----------
     x : Tensor (rows, d)
         A batch.
     goal : Tensor of int (targets,)
-        The columns to weigh.
+        The columns in question.
     reference : Tensor of int
         The columns that span the graph.
     graph : Graph
@@ -75,8 +80,7 @@ def structure_weights(
     expected = expected_score(walk).expand(x.shape[1]).clone()
     expected[reference] = _self_support(spanning, graph, steps, generator)
     margin = (chance_level(walk, len(goal)) - expected_score(walk).unsqueeze(-1))[0]
-    above_chance = (column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0)
-    return as_weights(above_chance**POWER)
+    return (column_scores(x[:, goal], walk)[0] - expected[goal] - margin).clamp_min(0)
 
 
 def _self_support(columns: Tensor, graph: Graph, steps: int, generator: torch.Generator | None) -> Tensor:
