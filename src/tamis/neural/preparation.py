@@ -83,12 +83,13 @@ def widened(
     chosen, found = few[-1], [structure(x, few[-1]) for x in batches]
     if len(few) > 1:
         wider = [structure(x, few[0]) for x in batches]
-        if _clearness(wider) >= CLEAR * _clearness(found):
+        if clearness(wider) >= CLEAR * clearness(found):
             chosen, found = few[0], wider
     return chosen, found
 
 
-def _clearness(found: list[Tensor]) -> float:
+def clearness(found: list[Tensor]) -> float:
+    """Give ``Σ_j s_j²`` of the mean structure over the batches."""
     return float(torch.stack(found).mean(dim=0).square().sum())
 
 

@@ -92,6 +92,7 @@ class LSCAE(ConcreteGraphSelector):
         Whether the score is divided by the energy ``trace(GᵀG)``.
     screening : bool, default=True
         Whether columns whose gates J wants closed are dropped, a fifth at a time, until eight for each unit are left.
+        Up to 256 come back if structure is as clear with them.
     clip : float or None, default=3.0
         Standardised values beyond ±clip are drawn in to it before a graph looks at them, in columns whose variance a
         few rows carry (fewer than one in twelve): columns that are zero almost everywhere would own the distances. It
