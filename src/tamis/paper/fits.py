@@ -15,8 +15,9 @@ from tamis.paper.datasets import z_scores
 from tamis.paper.ledger import Row
 from tamis.selectors import SELECTORS
 
-TO_THE_LETTER = "lscae-paper"
-"""LSCAE with the settings that the paper prints."""
+TO_THE_LETTER, PUBLIC_CODE = "lscae-paper", "lscae-public-code"
+PRESETS = {TO_THE_LETTER: "from_paper", PUBLIC_CODE: "from_public_code"}
+"""LSCAE with the settings that the paper prints, and with those of its authors' package: how each is made."""
 
 NESTED = (
     "laplacian-score", "spec", "udfs", "ndfs", "llcfs", "srcfs", "rsr", "aefs", "dufs", "variance", "random",
@@ -32,17 +33,21 @@ QUICK_SETTINGS: dict[str, Any] = {"max_epochs": 30, "n_init": 1, "hidden_units":
 
 def make_selector(method: str, k: int, seed: int, *, quick: bool = False, **settings: Any) -> FeatureSelector:
     """Make a selector; the seed and the quick settings go to those that take them."""
-    kind = SELECTORS["lscae" if method == TO_THE_LETTER else method]
+    kind = _kind(method)
     known = inspect.signature(kind.__init__).parameters
     offered = {"random_state": seed, **(QUICK_SETTINGS if quick else {})}
     settings = {name: value for name, value in offered.items() if name in known} | settings
-    return kind.from_paper(k, **settings) if method == TO_THE_LETTER else kind(k, **settings)
+    make = getattr(kind, PRESETS[method]) if method in PRESETS else kind
+    return make(k, **settings)
 
 
 def is_seeded(method: str) -> bool:
     """Tell whether a method's picks depend on a seed."""
-    kind = SELECTORS["lscae" if method == TO_THE_LETTER else method]
-    return "random_state" in inspect.signature(kind.__init__).parameters
+    return "random_state" in inspect.signature(_kind(method).__init__).parameters
+
+
+def _kind(method: str) -> type[FeatureSelector]:
+    return SELECTORS["lscae" if method in PRESETS else method]
 
 
 def fit(method: str, X: Any, k: int, seed: int, *, quick: bool = False, **settings: Any) -> tuple[FeatureSelector, Row]:

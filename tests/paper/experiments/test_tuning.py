@@ -1,3 +1,4 @@
+from tamis import LSCAE
 from tamis.paper.experiments import tuning
 from tamis.paper.fits import WAYS
 
@@ -30,3 +31,20 @@ def test_a_setting_reaches_the_fit():
     assert tuple(found["settings"]["bandwidth"]) == ("mean", 0.2)
     assert len(found["selected"]) == 3
     assert found.keys() >= WAYS.keys()
+
+
+def test_recipes_are_the_presets():
+    trial = {"data": tuning.trials(True)[0]["data"], "k": 3, "quick": True}
+    settings = [tuning.work(trial | {"setting": recipe}, None)["settings"] for recipe in tuning.RECIPES]
+    presets = [LSCAE.from_paper(3), LSCAE.from_public_code(3)]
+    for kept, preset in zip(settings, presets, strict=True):
+        assert (kept["bandwidth"], kept["screening"]) == (preset.bandwidth, preset.screening)
+    assert settings[0]["temperature"] != settings[1]["temperature"]
+
+
+def test_the_verdict_counts_what_each_recipe_reaches():
+    letter, public = tuning.RECIPES
+    rows = [row("Yale", letter, 50, 0.40), row("ALLAML", letter, 50, 0.50), row("Yale", public, 50, 0.30)]
+    text = tuning.verdict(rows)
+    assert f"By {letter}, in the best way of clustering and k, print is reached on 1 of 2." in text
+    assert f"By {public}, in the best way of clustering and k, print is reached on 0 of 1." in text
