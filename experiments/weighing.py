@@ -134,7 +134,7 @@ def _cells(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _draw(rows: list[dict[str, Any]]) -> None:
-    figure, axes = plt.subplots(len(PIXELS), len(CHANGES), figsize=(12, 3.9), layout="constrained")
+    figure, axes = plt.subplots(len(PIXELS), len(CHANGES), figsize=(12, 3.6), layout="constrained")
     for (k, change), axis in zip(product(PIXELS, CHANGES), axes.flat, strict=True):
         image = np.zeros(784)
         for row in _digits(rows, k):
