@@ -62,8 +62,9 @@ STEP_WORDS = """## A step against matrix products
 
 The products are those that a plain step of a concrete autoencoder cannot do without, `X Zᵀ` and the gradient by Z, at
 full size. Screening leaves 8 columns for each unit (up to 256 if that is more and loses nothing), and the graph as
-decoder needs products of rows × rows only, so that a step can cost less than they do. What is left of a step is drawing from k × 8k probabilities, two softmaxes and
-Adam; its own products are small beside that. Without screening and narrowing, a step draws from all k × d.
+decoder needs products of rows × rows only, so that a step can cost less than they do. What is left of a step is drawing
+from k × 8k probabilities, two softmaxes and Adam; its own products are small beside that. Without screening and
+narrowing, a step draws from all k × d.
 
 | case | a step | 320 steps with all before and after, per step | a step without screening | a step / its own products |
 |---|---|---|---|---|"""
