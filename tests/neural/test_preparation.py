@@ -140,12 +140,6 @@ def test_the_generator_decides(problem, default_objective):
 WIDE, MIDDLE, NARROW = (torch.arange(size) for size in (9, 6, 3))
 
 
-def widened_where(wide, narrow, batches=(None,), rounds=(WIDE, MIDDLE, NARROW)):
-    """Take screening back for columns whose structure is known by the number of candidates."""
-    known = {9: wide, 3: narrow}
-    return widened(list(batches), list(rounds), lambda _, left: torch.tensor(known[len(left)]))
-
-
 @pytest.mark.parametrize(
     ("wide", "narrow", "left"),
     [
@@ -158,9 +152,10 @@ def widened_where(wide, narrow, batches=(None,), rounds=(WIDE, MIDDLE, NARROW)):
     ],
 )
 def test_screening_is_taken_back_where_structure_is_as_clear_without_it(wide, narrow, left):
-    candidates, found = widened_where(wide, narrow)
+    known = {9: torch.tensor(wide), 3: torch.tensor(narrow)}
+    candidates, found = widened([None], [WIDE, MIDDLE, NARROW], lambda _, some: known[len(some)])
     assert len(candidates) == left
-    assert [structure.tolist() for structure in found] == [torch.tensor(wide if left == 9 else narrow).tolist()]
+    assert found == [known[left]]
 
 
 def test_structure_is_compared_over_all_batches():
