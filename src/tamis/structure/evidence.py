@@ -1,0 +1,64 @@
+"""From strengths of dependence to p-values and discoveries."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.structure.bases import RankBasis
+from tamis.structure.dependence import Strongest, strongest_among
+
+NULL_DRAWS = 2000
+"""Strengths of shuffled features that p-values are taken from."""
+
+TAIL_SHARE = 0.02
+"""Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
+
+
+def null_strengths(
+    basis: RankBasis, partners: NDArray[np.intp], batches: list[NDArray[np.intp]], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return strengths of dependence under chance: of features with their rows shuffled, on the others as they are.
+
+    Features of all laws are pooled. The number of false discoveries among all features is then right, though it may
+    be too large for some laws and too small for others.
+    """
+    others, draws = basis.take(partners), []
+    while sum(map(len, draws)) < NULL_DRAWS:
+        some = rng.permutation(basis.n_features)[:NULL_DRAWS]
+        shuffled = basis.take(some).shuffled(rng, batches)
+        draws.append(strongest_among(shuffled, some, others, partners).strength)
+    null = np.concatenate(draws).astype(np.float64)
+    return np.sort(null[np.isfinite(null)])
+
+
+def dependence_pvalues(found: Strongest, null: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of each strength under chance; 1 for features without a partner."""
+    strength = found.strength.astype(np.float64)
+    return np.where(np.isfinite(strength), tail_probability(strength, null), 1.0)
+
+
+def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability that a null draw reaches each value.
+
+    Up to the highest :data:`TAIL_SHARE` of the ordered draws, it is the share of draws; beyond, with threshold t and
+    mean excess e of those draws, ``share(t) · exp(−(x − t) / e)``.
+    """
+    n = len(ordered)
+    if n < 2:
+        return np.ones(len(values))
+    top = min(n - 1, max(20, int(TAIL_SHARE * n)))
+    threshold = ordered[-top]
+    excess = max(float((ordered[-top:] - threshold).mean()), 1e-12)
+    empirical = (1 + n - np.searchsorted(ordered, values, side="left")) / (1 + n)
+    beyond = np.exp(-np.maximum(values - threshold, 0) / excess) * (top / n)
+    return np.where(values > threshold, beyond, empirical)
+
+
+def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:
+    """Select features so that the expected share of false ones is at most ``fdr`` (Benjamini and Hochberg, 1995)."""
+    order = np.argsort(pvalues, kind="stable")
+    limits = fdr * np.arange(1, len(order) + 1) / max(1, len(order))
+    below = np.flatnonzero(pvalues[order] <= limits)
+    found = np.zeros(len(order), dtype=bool)
+    if below.size:
+        found[order[: below[-1] + 1]] = True
+    return found
