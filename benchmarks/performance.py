@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import torch
+
 from benchmarks.peer import EPOCHS, peer_seconds, tables
 from benchmarks.performance_page import write
-
 from tamis import LSCAE
 from tamis.neural.screening import Screening
 

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from benchmarks.marked import put_between_marks
 
 DOCS = Path(__file__).parent.parent / "docs"
