@@ -1,6 +1,8 @@
 """Pages in Markdown: hand-written words around parts that a command makes from rows."""
 
+import csv
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +23,12 @@ class Table(NamedTuple):
     title: str
     headings: list[str]
     rows: list[list[str]]
+
+    def csv(self) -> str:
+        """Return it as CSV."""
+        stream = StringIO()
+        csv.writer(stream, lineterminator="\n").writerows([self.headings, *self.rows])
+        return stream.getvalue()
 
     def markdown(self) -> str:
         """Return it as Markdown, with numbers aligned to the right."""

@@ -101,13 +101,17 @@ def perform(work: Work, trial: Trial, parent: Row | None = None) -> Outcome:
     return Outcome(trial, {"trial": trial, **found, "seconds": seconds, "versions": versions()})
 
 
-def report(outcomes: Iterable[Outcome], describe: Callable[[Row], str]) -> int:
-    """Print a line per row as it comes, then what was skipped and what failed; return the number of failures."""
+def report(outcomes: Iterable[Outcome], describe: Callable[[Row], str] | None) -> int:
+    """Print a line per row as it comes, then what was skipped and what failed; return the number of failures.
+
+    Without ``describe`` rows are not printed.
+    """
     problems: dict[str, bool] = {}
     failures = 0
     for outcome in outcomes:
         if outcome.row is not None:
-            print(describe(outcome.row), flush=True)
+            if describe is not None:
+                print(describe(outcome.row), flush=True)
         elif outcome.lacks_data:
             problems[f"skipped: {outcome.problem}"] = True
         else:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from research.commands import data_option, jobs_option, listed, run_command
 from research.data import using_folder
 from research.fseval import bench
 from research.fseval.page import PAGE, write_page
@@ -15,13 +16,8 @@ N_REPEATS_RANDOM = 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 1 if a trial failed, 2 if an option is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        return options.command(options)
-    except (ValueError, LookupError, ImportError) as error:
-        print(f"error: {error.args[0]}", file=sys.stderr)
-        return 2
+    """Run one command and return its exit code."""
+    return run_command(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,15 +25,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--results", type=Path, default=bench.RESULTS, help="folder of the rows, a file per method")
-    shared.add_argument("--data-dir", type=Path, help="folder of the data sets and of fseval/; default: TAMIS_DATA")
-    run = commands.add_parser("run", parents=[shared], help="run the trials that have no row yet")
+    run = commands.add_parser(
+        "run", parents=[shared, data_option(), jobs_option()], help="run the trials that have no row yet"
+    )
     run.set_defaults(command=_run)
     run.add_argument("--methods", default=",".join(bench.METHODS), help="a,b: names of selectors")
     run.add_argument("--sets", default=",".join(bench.FILES), help="a,b: only these sets")
     run.add_argument("--parts", default=",".join(bench.PARTS), help="clustering alone is quick")
     run.add_argument("--repeats", type=int, help=f"repeats; default: 1, {N_REPEATS_RANDOM} for random")
-    run.add_argument("--jobs", type=int, default=1, help="trials at a time; -1 takes all cores")
-    page = commands.add_parser("page", parents=[shared], help="write the made parts of the page from the rows")
+    page = commands.add_parser(
+        "page", parents=[shared, data_option()], help="write the made parts of the page from the rows"
+    )
     page.set_defaults(command=_page)
     page.add_argument("--output", type=Path, default=PAGE)
     return parser
@@ -47,7 +45,7 @@ def _run(options: argparse.Namespace) -> int:
     if find_spec("sdufseval") is None:
         raise ImportError("FSEVAL needs sdufseval; install it with pip install -r research/requirements.txt.")
     sets, parts = (_checked(name, getattr(options, name), known) for name, known in _CHOICES.items())
-    known, unknown = bench.known_methods(options.methods.split(","))
+    known, unknown = bench.known_methods(listed(options.methods))
     for name in unknown:
         print(f"skipped: there is no selector {name!r}", file=sys.stderr)
     failed = 0
@@ -63,7 +61,7 @@ _CHOICES: dict[str, Sequence[str]] = {"sets": list(bench.FILES), "parts": bench.
 
 
 def _checked(option: str, text: str, known: Sequence[str]) -> list[str]:
-    chosen = text.split(",")
+    chosen = listed(text)
     wrong = [name for name in chosen if name not in known]
     if wrong:
         raise ValueError(f"--{option} takes names among {', '.join(known)}; got {wrong[0]!r}.")

@@ -4,7 +4,6 @@ The published rows were made with a random forest of 100 trees (the default of t
 cross-validation with five seeds and ten k-means runs, on features as they are; so are these.
 """
 
-import inspect
 import math
 import time
 import warnings
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from research.data import find_file, using_folder
 from research.fseval.published import sizes
 from research.ledger import Ledger, Row, Trial
+from research.methods import takes_seed
 from research.runner import Outcome, Runner
 from tamis import SELECTORS
 
@@ -96,9 +96,7 @@ def load(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
 def rank(method: str, X: NDArray[Any], count: int, seed: int) -> NDArray[np.intp]:
     """Fit a selector once and return its best features, best first."""
     kind = SELECTORS[method]
-    seeded: dict[str, Any] = (
-        {"random_state": seed} if "random_state" in inspect.signature(kind.__init__).parameters else {}
-    )
+    seeded: dict[str, Any] = {"random_state": seed} if takes_seed(kind) else {}
     with warnings.catch_warnings():
         # Doubts about a selection are scored here, not read.
         warnings.simplefilter("ignore")

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from research.commands import data_option, jobs_option, listed, run_command
 from research.data import using_folder
 from research.quality import bench
 from research.quality.page import PAGE, write_page
@@ -15,13 +16,8 @@ from tamis import SELECTORS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 1 if a trial failed, 2 if an option is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        return options.command(options)
-    except (ValueError, LookupError) as error:
-        print(f"error: {error.args[0]}", file=sys.stderr)
-        return 2
+    """Run one command and return its exit code."""
+    return run_command(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,21 +25,19 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--results", type=Path, default=bench.RESULTS, help="folder of the rows, a file per method")
-    run = commands.add_parser("run", parents=[shared], help="run the trials that have no row yet")
+    parents = [shared, data_option(), jobs_option()]
+    run = commands.add_parser("run", parents=parents, help="run the trials that have no row yet")
     run.set_defaults(command=_run)
     run.add_argument("--methods", help="a,b: names of selectors, or module:function of (X, k, seed); default: all")
     run.add_argument("--sets", help="a,b: only these sets")
     run.add_argument("--half", choices=HALVES, help="only the sets of this half")
     run.add_argument("--k", help="10,20: only these sizes")
     run.add_argument("--seeds", help="0,1: these seeds in place of the method's own number of them")
-    run.add_argument("--jobs", type=int, default=1, help="trials at a time; -1 takes all cores")
-    run.add_argument("--data-dir", type=Path, help="folder of the data sets; default: TAMIS_DATA")
     page = commands.add_parser("page", parents=[shared], help="write the made parts of the page from the rows")
     page.set_defaults(command=_page)
     page.add_argument("--output", type=Path, default=PAGE)
-    sets = commands.add_parser("sets", help="list the sets with their shapes")
+    sets = commands.add_parser("sets", parents=[data_option()], help="list the sets with their shapes")
     sets.set_defaults(command=_sets)
-    sets.add_argument("--data-dir", type=Path)
     commands.add_parser("split", help="write split.json anew; the same seed gives the same halves").set_defaults(
         command=_split
     )
@@ -52,9 +46,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> int:
     sets = [name for name in _chosen_sets(options.sets) if options.half is None or name in half(options.half)]
-    ks = [int(k) for k in _listed(options.k)] or bench.KS
-    seeds = [int(seed) for seed in _listed(options.seeds)] or None
-    methods = _listed(options.methods) or list(SELECTORS)
+    ks = [int(k) for k in listed(options.k)] or bench.KS
+    seeds = [int(seed) for seed in listed(options.seeds)] or None
+    methods = listed(options.methods) or list(SELECTORS)
     for method in methods:
         bench.ranking_of(method)  # A mistake shows before hours of fitting.
     failed = 0
@@ -66,11 +60,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _chosen_sets(names: str | None) -> list[str]:
-    return [real_set(name).name for name in _listed(names)] or list(SETS)
-
-
-def _listed(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+    return [real_set(name).name for name in listed(names)] or list(SETS)
 
 
 def _page(options: argparse.Namespace) -> int:

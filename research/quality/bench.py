@@ -1,6 +1,5 @@
 """The trials of the quality bench, and the work of one: select on a real set, then score the selection."""
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from research.data import using_folder
 from research.ledger import Ledger, Row, Trial
+from research.methods import NESTED, takes_seed
 from research.quality.limits import TooSlowError, known_as_too_slow, time_limit
 from research.quality.scores import SCORES, score_selection
 from research.quality.sets import load
@@ -22,11 +22,6 @@ from tamis import SELECTORS
 RESULTS = Path(__file__).with_name("results")
 KS = (10, 20, 50, 100)
 N_SEEDS, N_SEEDS_RANDOM = 3, 10
-
-NESTED = (
-    "laplacian-score", "spec", "udfs", "ndfs", "llcfs", "srcfs", "rsr", "aefs", "dufs", "variance", "random",
-)  # fmt: skip
-"""Methods that rank all features without regard to k: a smaller selection is the beginning of a larger one."""
 
 Ranking = Callable[[Any, int, int], Any]
 """``ranking(X, k, seed)`` returns k features, best first."""
@@ -41,12 +36,8 @@ def ranking_of(method: str) -> Ranking:
 
 
 def _fit(kind: Any, X: Any, k: int, seed: int) -> Any:
-    selector = kind(k, random_state=seed) if _takes_seed(kind) else kind(k)
+    selector = kind(k, random_state=seed) if takes_seed(kind) else kind(k)
     return selector.fit(X).selected_
-
-
-def _takes_seed(kind: Any) -> bool:
-    return "random_state" in inspect.signature(kind.__init__).parameters
 
 
 def seeds_of(method: str) -> range:
@@ -59,7 +50,7 @@ def parent_of(trial: Trial) -> Trial | None:
     method, parent = trial["method"], dict(trial)
     if method in NESTED:
         parent["k"] = max(KS)
-    if ":" not in method and not _takes_seed(SELECTORS[method]):
+    if ":" not in method and not takes_seed(SELECTORS[method]):
         parent["seed"] = 0
     return None if parent == trial else parent
 
