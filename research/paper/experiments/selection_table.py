@@ -63,7 +63,7 @@ def work(trial: Trial, parent: Row | None) -> Row:
 
 @lru_cache(maxsize=1)
 def _scaled(name: str, quick: bool) -> Any:
-    """Return z-scores; a sparse table too large to be made dense is left to the selectors, which scale it themselves."""
+    """Return z-scores; a sparse table too large to be made dense is left to the selectors, which scale it."""
     table: Labelled = quick_table(name) if quick else load(name)
     too_large = table.X.shape[0] * table.X.shape[1] > 10**8
     return table.X if too_large else z_scores(table.X)

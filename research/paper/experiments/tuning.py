@@ -109,8 +109,7 @@ EXPERIMENT = Experiment(
         "Not in the paper: where our accuracies are below its own, is it a matter of settings? LS-CAE is fitted once "
         "for each of a few settings, one changed at a time, and by the presets that follow the paper to the letter and "
         "its authors' package; the best is looked up with the labels: an upper bound on what tuning gives, not a "
-        "result. Whether the labels are at the level of the structure that was found is "
-        "asked in docs/design-notes/finer-groups.md: with more clusters than labels, the picture changes."
+        "result."
     ),
     trials=trials,
     work=work,
