@@ -42,12 +42,13 @@ paper-page: setup
 
 PEERS := .venv/.peers
 
-$(PEERS): $(STAMP) benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -r benchmarks/requirements.txt
+$(PEERS): $(STAMP) research/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -r research/requirements.txt
 	@touch $@
 
 bench: $(PEERS)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m research.speed run --anew peer step growth memory baselines
+	$(BIN)/python -m research.speed page
 
 clean:
 	rm -rf .venv build dist *.egg-info src/*.egg-info src/tamis/neural/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache demo-output

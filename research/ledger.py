@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tamis.files import write_text
+
 Trial = dict[str, Any]
 """What was tried: data, selector, size, seed, ... It distinguishes the rows of a file."""
 
@@ -44,7 +46,7 @@ class Ledger:
     def append(self, row: Row) -> None:
         """Write one row; when this returns, it is on the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps(row, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
+        line = _line_of(row)
         with self.path.open("ab") as file:
             file.write(line.encode())
             file.flush()
@@ -77,6 +79,13 @@ class Ledger:
         done = {trial_key(row["trial"]) for row in self.rows()}
         return [trial for trial in trials if trial_key(trial) not in done]
 
+    def forget(self, trials: Iterable[Trial]) -> None:
+        """Remove the rows of some trials, so that they are run again."""
+        forgotten = {trial_key(trial) for trial in trials}
+        kept = [row for row in self.rows() if trial_key(row["trial"]) not in forgotten]
+        if self.path.exists():
+            write_text(self.path, "".join(_line_of(row) for row in kept))
+
     @contextmanager
     def sole_writer(self) -> Iterator[None]:
         """Lock the file against other runs, where the system can lock files."""
@@ -108,6 +117,10 @@ class Ledger:
 def trial_key(trial: Trial) -> str:
     """Return a text that is the same for equal trials."""
     return json.dumps(trial, sort_keys=True)
+
+
+def _line_of(row: Row) -> str:
+    return json.dumps(row, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _row_of(line: bytes) -> Row | None:

@@ -126,4 +126,5 @@ def report(outcomes: Iterable[Outcome], describe: Callable[[Row], str] | None) -
 def versions() -> dict[str, str]:
     """Return the versions that a result depends on."""
     found = {name: version(name) for name in PACKAGES}
-    return {"python": platform.python_version(), **found, "cores": str(os.cpu_count())}
+    machine = {"cores": str(os.cpu_count()), "machine": platform.machine()}
+    return {"python": platform.python_version(), **found, **machine}

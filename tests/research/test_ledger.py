@@ -73,3 +73,13 @@ def test_numbers_that_json_does_not_know_are_refused_before_anything_is_written(
     with pytest.raises(ValueError, match="not JSON compliant"):
         ledger.append({"trial": {}, "score": float("nan")})
     assert ledger.rows() == []
+
+
+def test_forgotten_trials_are_missing_again(ledger):
+    ledger.forget([{"seed": 0}])
+    assert not ledger.path.exists()
+    for number in range(3):
+        ledger.append(row(number))
+    ledger.forget([{"seed": 1}])
+    assert ledger.rows() == [row(0), row(2)]
+    assert ledger.missing([{"seed": 1}, {"seed": 2}]) == [{"seed": 1}]

@@ -1,11 +1,12 @@
+import numpy as np
 import pytest
 
 from research.ledger import Ledger
-from research.planted import rare_columns, recovery
+from research.planted import rare_columns, recovery, toy
 from research.planted.bench import DOCS, RESULTS
 
 
-@pytest.mark.parametrize("module", [recovery, rare_columns])
+@pytest.mark.parametrize("module", [recovery, rare_columns, toy])
 def test_a_run_writes_rows_and_goes_on_where_it_was(module, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(module, "SEEDS", range(1))
     arguments = ["--results", str(tmp_path), "run", "--methods", "LaplacianScore"]
@@ -29,14 +30,16 @@ def test_the_words_of_groups_come_after_the_rare_ones():
     assert (X[:, 400:] != 0).mean() > 0.2
 
 
-@pytest.mark.parametrize(("module", "name"), [(recovery, "recovery.md"), (rare_columns, "rare-columns.md")])
+@pytest.mark.parametrize(
+    ("module", "name"), [(recovery, "recovery.md"), (rare_columns, "rare-columns.md"), (toy, "baselines.md")]
+)
 def test_the_page_is_made_from_the_rows(module, name, tmp_path):
     rows = module.BENCH.ledger(RESULTS).rows()
     page = tmp_path / name
     page.write_text((DOCS / name).read_text())
     assert module.write_page(rows, page).read_text() == (DOCS / name).read_text()
-    assert (tmp_path / "images" / page.stem).with_suffix(".png").exists()
-    first = rows[0] | {"groups": 0, "informative": 0, "nuisance": 31415}
+    assert module is toy or (tmp_path / "images" / page.stem).with_suffix(".png").exists()
+    first = rows[0] | {"groups": 0, "informative": 0, "nuisance": 31415, "found": 0}
     changed = [first, *rows[1:]]
     assert module.write_page(changed, page).read_text() != (DOCS / name).read_text()
 
@@ -55,3 +58,9 @@ def test_an_unknown_method_is_named(tmp_path, capsys):
     assert recovery.BENCH.main(["--results", str(tmp_path), "run", "--methods", "MCFS"]) == 2
     assert "--methods takes names among LSCAE, CAE, " in capsys.readouterr().err
     assert not Ledger(tmp_path / "recovery.jsonl").rows()
+
+
+def test_the_toy_holds_five_features_that_spread_more_than_noise():
+    X, informative = toy.toy(100, 20, 5)
+    assert X.shape == (200, 20)
+    assert set(np.argsort(X.var(axis=0))[-5:].tolist()) == informative
