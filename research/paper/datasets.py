@@ -64,7 +64,7 @@ def is_here(name: str) -> bool:
 
 
 def load(name: str) -> Labelled:
-    """Return a data set without its constant columns, counts log1p-ed, not scaled; the last one stays in memory."""
+    """Return a data set without its constant features, counts log1p-ed, not scaled; the last one stays in memory."""
     one = dataset(name)
     return _load(name, tuple(locate(one)))
 
@@ -87,7 +87,7 @@ def load_images(name: str) -> Labelled:
 
 
 def z_scores(X: Any) -> NDArray[np.float32]:
-    """Bring dense columns to mean 0 and standard deviation 1; none of them may be constant."""
+    """Bring dense features to mean 0 and standard deviation 1; none of them may be constant."""
     X = X.toarray() if issparse(X) else X
     return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(np.float32)
 

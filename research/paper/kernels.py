@@ -50,7 +50,7 @@ def algebraic_connectivity(kernel: Array) -> float:
 
 
 def contributions(X: Array, kernel: Array) -> Array:
-    """Return ``fᵀ P f`` of every column f, centred and of length one."""
+    """Return ``fᵀ P f`` of every feature f, centred and of length one."""
     F = X - X.mean(axis=0)
     F = F / np.linalg.norm(F, axis=0)
     return np.einsum("ij,ij->j", F, diffusion_operator(kernel) @ F)

@@ -45,7 +45,7 @@ DATASETS: tuple[DataSet, ...] = (
         ),
         "https://archive.ics.uci.edu/dataset/170/gisette",
         "CC BY 4.0",
-        "6,000 × 5,000, of which some columns are constant and left out",
+        "6,000 × 5,000, of which some features are constant and left out",
     ),
     _collected(
         "pixraw10P", "PIX10", "pixraw10P.mat", "aa4b474244ae847dc2efdc868c0ff58fc3748a830c2ffdf760a1697cf72088f8"
@@ -64,7 +64,7 @@ DATASETS: tuple[DataSet, ...] = (
         "ALLAML",
         "ALLAML.mat",
         "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e",
-        "7,129 columns; the paper prints 7,192",
+        "7,129 features; the paper prints 7,192",
     ),
     _collected(
         "Prostate-GE",

@@ -10,7 +10,7 @@ QUICK_TABLES = ("bundled-digits", "bundled-wine", "made-blobs")
 
 
 def quick_table(name: str) -> Labelled:
-    """Return a small table without constant columns."""
+    """Return a small table without constant features."""
     if name == "made-blobs":
         blobs = blobs_with_copies(30, seed=0, n_samples=150)
         return Labelled(blobs.X, blobs.labels)

@@ -17,7 +17,7 @@ NUISANCE = (3, 6, 12, 15)
 
 
 def trials(quick: bool) -> list[Trial]:
-    """Return ten draws for every number of nuisance columns and method."""
+    """Return ten draws for every number of nuisance features and method."""
     n, sizes, seeds, mark = (150, (3, 6), 2, {"quick": True}) if quick else (1200, NUISANCE, 10, {})
     return [
         {"method": method, "nuisance": d, "n": n, "seed": seed, **mark}
@@ -26,7 +26,7 @@ def trials(quick: bool) -> list[Trial]:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Select two columns and compare with the answer."""
+    """Select two features and compare with the answer."""
     planted = moons_with_copies(trial["nuisance"], trial["seed"], n_samples=trial["n"])
     selector, found = fit(trial["method"], planted.X, 2, trial["seed"], quick=trial.get("quick", False))
     return {
@@ -47,7 +47,7 @@ def _methods(rows: Rows) -> list[str]:
 
 
 def draw(rows: Rows, folder: Path) -> list[Path]:
-    """Draw the share of successes against the number of nuisance columns."""
+    """Draw the share of successes against the number of nuisance features."""
     path = folder / "ablation-moons"
     with figure(path, 1, 1, 3.0) as (axis,):
         for method in _methods(rows):
@@ -55,7 +55,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
             shares = [solved / count for solved, count in (success(rows, method, d) for d in sizes)]
             style = {"color": METHOD_COLOURS[method], "marker": METHOD_MARKS[method], "label": METHOD_LABELS[method]}
             axis.plot(sizes, shares, **style, clip_on=False)
-        axis.set(xlabel="nuisance columns d (of 2d + 4)", ylabel="share of fits with both moon coordinates")
+        axis.set(xlabel="nuisance features d (of 2d + 4)", ylabel="share of fits with both moon coordinates")
         axis.set(ylim=(-0.02, 1.02), xticks=values_of(rows, "nuisance"))
         axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
     return [path.with_suffix(".png")]
@@ -94,8 +94,8 @@ EXPERIMENT = Experiment(
     id="ablation-moons",
     title="Ablation on two moons with copies",
     question=(
-        "Two moons, a noisy copy of both coordinates, d nuisance columns with covariance (−0.25)^|i−j| and an exact "
-        "copy of those: 2d + 4 columns, 1,200 rows, z-scored. Two columns are selected by LS-CAE, by reconstruction "
+        "Two moons, a noisy copy of both coordinates, d nuisance features with covariance (−0.25)^|i−j| and an exact "
+        "copy of those: 2d + 4 features, 1,200 rows, z-scored. Two features are selected by LS-CAE, by reconstruction "
         "alone (CAE) and by the Laplacian score alone (LS), all with their defaults here, and by LS-CAE with the "
         "settings that the paper prints; ten draws each."
     ),

@@ -1,7 +1,7 @@
-r"""The case study's bound on the number of nuisance columns, and what simulation says.
+r"""The case study's bound on the number of nuisance features, and what simulation says.
 
-Two clusters of n points, r apart, in d further columns of independent noise. If the difference of two points has unit
-variance in every column, squared distances within a cluster are :math:`\chi^2_d` and between clusters
+Two clusters of n points, r apart, in d further features of independent noise. If the difference of two points has unit
+variance in every feature, squared distances within a cluster are :math:`\chi^2_d` and between clusters
 :math:`r^2 + \chi^2_d`. All the former are below all the latter with probability at least :math:`1 - \epsilon` if
 
 .. math:: \gamma = -\log\left(1 - (1 - \epsilon)^{1/(2n^2 - n)}\right), \qquad
@@ -94,7 +94,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
         n = rows[0]["trial"]["n"]
         fine = np.linspace(min(values_of(rows, "r")), max(values_of(rows, "r")), 200)
         axis.plot(fine, [most_nuisance(r, n) for r in fine], color="black", linestyle="--", label="the bound")
-        axis.set(xscale="log", yscale="log", xlabel="distance of the clusters r", ylabel="nuisance columns d")
+        axis.set(xscale="log", yscale="log", xlabel="distance of the clusters r", ylabel="nuisance features d")
         axis.set_xticks(values_of(rows, "r"), [f"{r:g}" for r in values_of(rows, "r")], minor=False)
         axis.minorticks_off()
         axis.legend(loc="upper left")
@@ -121,7 +121,7 @@ def verdict(rows: Rows) -> str:
     """Say whether the bound holds, and by how much it is too careful."""
     known = [row for row in rows if row["bound"] >= 1]
     if not known:
-        return "At these distances the bound allows no nuisance column at all, so it cannot be checked."
+        return "At these distances the bound allows no nuisance feature at all, so it cannot be checked."
     held = sum(row["share_at_bound"] >= 1 - EPSILON for row in known)
     factors = {noise: [row["simulated"] / row["bound"] for row in select_rows(known, noise=noise)] for noise in SPREADS}
     unit, written = (float(np.median(factors[noise])) for noise in SPREADS)
@@ -137,7 +137,7 @@ EXPERIMENT = Experiment(
     id="bound",
     title="The bound of the case study",
     question=(
-        "The paper bounds the number of nuisance columns up to which, with probability 1 − ε, every point of two "
+        "The paper bounds the number of nuisance features up to which, with probability 1 − ε, every point of two "
         "clusters of n points is nearer to all of its own cluster than any two points of different clusters are: "
         "√d = (r² − 2γ)/(4√γ) with γ = −log(1 − (1 − ε)^(1/(2n² − n))). The bound is a function; simulation looks for "
         "the largest d at which the clusters really stay apart that often."

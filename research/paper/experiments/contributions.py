@@ -1,4 +1,4 @@
-"""How much every column adds to the Laplacian score: before, during and after training."""
+"""How much every feature adds to the Laplacian score: before, during and after training."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from research.style import COLOURS, figure, not_run_yet
 from tamis.synthetic import moons_with_uniform
 
 NUISANCE = 10
-MOMENTS = {"all": "graph on all columns", "training": "during training", "selected": "graph on the selected columns"}
+MOMENTS = {"all": "graph on all features", "training": "during training", "selected": "graph on the selected features"}
 PART = 0.05
 """Share of the epochs after which training is looked at; set after seeing that a quarter is too late."""
 
@@ -31,7 +31,7 @@ def trials(quick: bool) -> list[Trial]:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Return ``w_j² f_jᵀ P f_j`` with the gates w of the moment, P from the gated columns."""
+    """Return ``w_j² f_jᵀ P f_j`` with the gates w of the moment, P from the gated features."""
     planted = moons_with_uniform(NUISANCE, trial["seed"], n_samples=trial["n"])
     gates, found = _gates(trial, planted.X)
     Z = z_scores(planted.X).astype(np.float64)
@@ -45,7 +45,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 
 
 def _gates(trial: Trial, X: Any) -> tuple[Any, Row]:
-    """All open; how probable a column is for any unit early in training, the most probable being 1; or the selected."""
+    """Return gates: all open, or relative probabilities of the features early in training, or the selected ones."""
     if trial["moment"] == "all":
         return np.ones(X.shape[1]), {}
     early = {"callbacks": [lambda epoch: epoch.number >= PART * epoch.total]} if trial["moment"] == "training" else {}
@@ -56,7 +56,7 @@ def _gates(trial: Trial, X: Any) -> tuple[Any, Row]:
 
 
 def draw(rows: Rows, folder: Path) -> list[Path]:
-    """Draw bars for every column at every moment: means over the seeds, and their range."""
+    """Draw bars for every feature at every moment: means over the seeds, and their range."""
     path = folder / "fig-ls"
     with figure(path, 1, 3, 2.6) as axes:
         for axis, (moment, title) in zip(axes, MOMENTS.items(), strict=True):
@@ -81,7 +81,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
 
 
 def verdict(rows: Rows) -> str:
-    """Compare moon and nuisance columns at every moment that was run."""
+    """Compare moon and nuisance features at every moment that was run."""
     parts = []
     for moment in [moment for moment in MOMENTS if moment in values_of(rows, "moment")]:
         found = np.array([row["contributions"] for row in select_rows(rows, moment=moment)])
@@ -89,21 +89,21 @@ def verdict(rows: Rows) -> str:
     first = np.array([row["contributions"] for row in select_rows(rows, moment="all")])
     apart = sum(one[:2].min() > one[2:].max() for one in first)
     text = (
-        f"Mean contribution of a moon column against that of a nuisance column, {'; '.join(parts)}. With all columns "
-        f"in the graph, both moon columns stand above every nuisance column in {apart} of {len(first)} draws, which is "
-        "the small lead that the paper says starts the learning."
+        f"Mean contribution of a moon feature against that of a nuisance feature, {'; '.join(parts)}. With all "
+        f"features in the graph, both moon features stand above every nuisance feature in {apart} of {len(first)} "
+        "draws, which is the small lead that the paper says starts the learning."
     )
     return text if len(parts) == len(MOMENTS) else text + " The two moments of training have not all been run yet."
 
 
 EXPERIMENT = Experiment(
     id="fig-ls",
-    title="Contribution of each column to the Laplacian score",
+    title="Contribution of each feature to the Laplacian score",
     question=(
-        f"Two moons and {NUISANCE} uniform nuisance columns, z-scored. Columns f of length one are multiplied by gates "
-        "w and span the graph; the bars show w² fᵀPf, means and ranges of the draws. Gates are all open (left), the "
-        f"selection probabilities after {100 * PART:.0f} % of the epochs, the largest being 1 (middle), or open for "
-        "the selected columns only (right)."
+        f"Two moons and {NUISANCE} uniform nuisance features, z-scored. Features f of length one are multiplied by "
+        "gates w and span the graph; the bars show w² fᵀPf, means and ranges of the draws. Gates are all open (left), "
+        f"the selection probabilities after {100 * PART:.0f} % of the epochs, the largest being 1 (middle), or open "
+        "for the selected features only (right)."
     ),
     trials=trials,
     work=work,

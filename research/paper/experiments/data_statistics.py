@@ -22,7 +22,7 @@ def trials(quick: bool) -> list[Trial]:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Cluster on all columns."""
+    """Cluster on all features."""
     name = trial["data"]
     if trial.get("quick"):
         X, y = quick_table(name)
@@ -79,7 +79,7 @@ def verdict(rows: Rows) -> str:
         f"On the {len(known)} sets of the paper that were at hand, the printed accuracies are nearest to k-means on "
         f"features {near} (mean distance {gaps[near]:.1f} points; the farthest way has {max(gaps.values()):.1f}). The "
         f"largest difference is then on {name}: {100 * far[_score_of(near)]:.1f} here, {_printed_accuracy(far):.1f} in "
-        "the paper; columns with one value only are left out of our counts of features."
+        "the paper; features with one value only are left out of our counts of features."
     )
 
 

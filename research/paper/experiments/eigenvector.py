@@ -1,4 +1,4 @@
-"""Two point clusters and Gaussian nuisance columns: where the second eigenvector stops telling the clusters."""
+"""Two point clusters and Gaussian nuisance features: where the second eigenvector stops telling the clusters."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def trials(quick: bool) -> list[Trial]:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Correlate ψ₂ with the labels on growing numbers of nuisance columns of one draw."""
+    """Correlate ψ₂ with the labels on growing numbers of nuisance features of one draw."""
     X, labels = point_clusters(max(SIZES), trial["seed"], distance=trial["r"], n_samples=2 * trial["n"])
     correlations = [
         abs(np.corrcoef(second_diffusion_pair(gaussian_kernel(X[:, : d + 1])).vector, labels)[0, 1]) for d in SIZES
@@ -39,7 +39,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 
 
 def mean_curve(rows: Rows, r: float) -> Array:
-    """Return the mean correlation at every number of columns."""
+    """Return the mean correlation at every number of features."""
     return np.mean([row["correlations"] for row in select_rows(rows, r=r)], axis=0)
 
 
@@ -76,14 +76,14 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
             left.plot(rows[0]["d"], mean_curve(rows, shown), label=f"r = {shown:g}", **style)
         left.axhline(BROKEN, color="#555555", linestyle=":", linewidth=1)
         left.set(
-            xscale="log", xlabel="nuisance columns d", ylabel="|correlation of ψ₂ with the clusters|", ylim=(0, 1.02)
+            xscale="log", xlabel="nuisance features d", ylabel="|correlation of ψ₂ with the clusters|", ylim=(0, 1.02)
         )
         left.legend(loc="lower left")
         right.plot(r, d, "o", color=COLOURS[0], label=f"correlation falls below {BROKEN}")
         if len(r) > 4:
             fine = np.linspace(r.min(), r.max(), 200)
             right.plot(fine, np.polyval(np.polyfit(r, d, 4), fine), color="black", label="polynomial of degree 4")
-        right.set(xlabel="distance of the clusters r", ylabel="nuisance columns d")
+        right.set(xlabel="distance of the clusters r", ylabel="nuisance features d")
         right.legend(loc="upper left")
     return [path.with_suffix(".png")]
 
@@ -93,12 +93,14 @@ def tables(rows: Rows) -> list[Table]:
     r, d = breaking_points(rows)
     lines = [[f"{one:g}", f"{size:.0f}", f"{size / one**4:.1f}"] for one, size in zip(r, d, strict=True)]
     return [
-        Table("fig-chi", f"Nuisance columns at which the correlation falls below {BROKEN}", ["r", "d", "d / r⁴"], lines)
+        Table(
+            "fig-chi", f"Nuisance features at which the correlation falls below {BROKEN}", ["r", "d", "d / r⁴"], lines
+        )
     ]
 
 
 def verdict(rows: Rows) -> str:
-    """Say with which power of r the number of columns grows."""
+    """Say with which power of r the number of features grows."""
     r, d = breaking_points(rows)
     if len(r) < 3:
         return "Too few of the curves fall below the line to tell how d grows with r."
@@ -107,19 +109,19 @@ def verdict(rows: Rows) -> str:
     near = "agrees with" if abs(power - 4) <= 0.5 else "differs from"
     rising = int((np.diff(d[np.argsort(r)]) > 0).sum())
     return (
-        f"With 2 × {rows[0]['trial']['n']} points, the number of nuisance columns that breaks the structure grows as r "
-        f"to the power {power:.2f} between r = {r.min():g} and r = {r.max():g}, which {near} the paper's r⁴. In the "
+        f"With 2 × {rows[0]['trial']['n']} points, the number of nuisance features that breaks the structure grows as "
+        f"r to the power {power:.2f} between r = {r.min():g} and r = {r.max():g}, which {near} the paper's r⁴. In the "
         f"upper half of that range, a cut made after the whole was seen, the power is "
         f"{growth(r[upper], d[upper]):.2f}; the paper prints curves without numbers, and of their order we find that "
-        f"larger r takes more columns at {rising} of {len(r) - 1} steps of r."
+        f"larger r takes more features at {rising} of {len(r) - 1} steps of r."
     )
 
 
 EXPERIMENT = Experiment(
     id="fig-chi",
-    title="Nuisance columns break the second eigenvector",
+    title="Nuisance features break the second eigenvector",
     question=(
-        "Two clusters of 50 equal points each, r apart on a line, get d columns of N(0, 0.5²) noise. ψ₂ is the second "
+        "Two clusters of 50 equal points each, r apart on a line, get d features of N(0, 0.5²) noise. ψ₂ is the second "
         "leading eigenvector of the diffusion operator D⁻¹W; W has the Gaussian kernel with the paper's bandwidth. "
         "Curves are means of 20 draws."
     ),

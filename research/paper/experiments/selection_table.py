@@ -48,7 +48,7 @@ def parent(trial: Trial) -> Trial | None:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:
-    """Fit, or take the beginning of the larger panel, and cluster on it; ``selected`` counts varied columns only."""
+    """Fit, or take the beginning of the larger panel, and cluster on it; ``selected`` counts varied features only."""
     quick = trial.get("quick", False)
     X, y = quick_table(trial["data"]) if quick else load(trial["data"])
     if parent is not None:

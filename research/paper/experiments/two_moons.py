@@ -1,4 +1,4 @@
-"""Two moons and uniform nuisance columns: what happens to the graph, to PCA, and what selection saves."""
+"""Two moons and uniform nuisance features: what happens to the graph, to PCA, and what selection saves."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ from tamis.synthetic import PlantedTable, moons_with_uniform
 
 NUISANCE = (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
 SHOWN = (0, 2, 20, 120)
-"""Numbers of nuisance columns whose eigenvectors are drawn."""
+"""Numbers of nuisance features whose eigenvectors are drawn."""
 PROJECTED = 20
-"""Nuisance columns of the table that PCA projects and LS-CAE selects from."""
+"""Nuisance features of the table that PCA projects and LS-CAE selects from."""
 
 
 def trials(quick: bool) -> list[Trial]:
@@ -75,7 +75,7 @@ def _select(trial: Trial, planted: PlantedTable, Z: Any) -> Row:
         "clustered_by": clustered_by,
     }
     if trial["seed"] == 0:
-        names = [planted.names[column] for column in chosen]
+        names = [planted.names[feature] for feature in chosen]
         found |= {
             "names": names,
             "x": _short(Z[:, chosen[0]]),
@@ -113,12 +113,12 @@ def verdict(rows: Rows) -> str:
     ]
     text = (
         f"{'In the directions of' if expected else 'Not all in the directions of'} the paper, the second eigenvalue "
-        f"goes from {moved['eigenvalue'][0]:.3f} to {moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance columns "
-        f"(the paper: it falls), the connectivity from {moved['connectivity'][0]:.3g} to "
+        f"goes from {moved['eigenvalue'][0]:.3f} to {moved['eigenvalue'][1]:.3f} with {max(NUISANCE)} nuisance "
+        f"features (the paper: it falls), the connectivity from {moved['connectivity'][0]:.3g} to "
         f"{moved['connectivity'][1]:.3g} (it rises), and the correlation of ψ₂ with the clusters from "
         f"{moved['correlation'][0]:.2f} to {moved['correlation'][1]:.2f} (it falls). Whether PCA misses "
         f"the moons depends on the scaling: {100 * shares[0]:.0f} % of its first two directions lie in the moon "
-        f"coordinates on z-scored columns, {100 * shares[1]:.0f} % on columns as they are, whose noise is small."
+        f"coordinates on z-scored features, {100 * shares[1]:.0f} % on features as they are, whose noise is small."
     )
     if not fits:
         return text + " The selection by LS-CAE has not been run yet."
@@ -126,20 +126,20 @@ def verdict(rows: Rows) -> str:
     accuracy = float(np.mean([row["accuracy"] for row in fits]))
     hint = f" {HINT}" if any(row["clustered_by"] == FALLBACK for row in fits) else ""
     return text + (
-        f" LS-CAE selected both moon coordinates in {solved} of {len(fits)} fits among {PROJECTED} nuisance columns; "
-        f"{fits[0]['clustered_by']} on the selected columns then has a mean accuracy of {100 * accuracy:.1f} %.{hint}"
+        f" LS-CAE selected both moon coordinates in {solved} of {len(fits)} fits among {PROJECTED} nuisance features; "
+        f"{fits[0]['clustered_by']} on the selected features then has a mean accuracy of {100 * accuracy:.1f} %.{hint}"
     )
 
 
 EXPERIMENT = Experiment(
     id="fig-twomoons",
-    title="Two moons among nuisance columns",
+    title="Two moons among nuisance features",
     question=(
-        "Two moons get k columns of uniform noise; all columns are z-scored. With growing k: the second largest "
+        "Two moons get k features of uniform noise; all features are z-scored. With growing k: the second largest "
         "eigenvalue of D⁻¹W, the second smallest of D − W, and the entries of the second eigenvector by cluster; with "
-        f"{PROJECTED} nuisance columns, a projection by PCA, and a clustering on the two columns that LS-CAE selects. "
-        "The settings of SpectralNet were the best by accuracy of five tried on the two clean coordinates, so that "
-        "labels chose them: its accuracy says that the moons can be told apart, not how well SpectralNet does."
+        f"{PROJECTED} nuisance features, a projection by PCA, and a clustering on the two features that LS-CAE "
+        "selects. The settings of SpectralNet were the best by accuracy of five tried on the two clean coordinates, so "
+        "that labels chose them: its accuracy says that the moons can be told apart, not how well SpectralNet does."
     ),
     trials=trials,
     work=work,

@@ -21,7 +21,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
         _entries(axes[3], [row for row in graph if "entries" in row])
         for row in [row for row in select_rows(rows, kind="pca") if "x" in row]:
             _scatter(axes[4], row["x"], row["y"], row["labels"])
-            title = f"PCA with {row['trial']['nuisance']} nuisance columns"
+            title = f"PCA with {row['trial']['nuisance']} nuisance features"
             axes[4].set(xlabel="first direction", ylabel="second direction", title=title)
         _selected(axes[5], [row for row in select_rows(rows, kind="select") if "clusters" in row])
     return [path.with_suffix(".png")]
@@ -48,11 +48,11 @@ def _curve(axis: Any, rows: Rows, name: str, title: str) -> None:
         sizes, [min(v) for v in values], [max(v) for v in values], color=COLOURS[0], alpha=0.2, linewidth=0
     )
     axis.plot(sizes, [np.mean(v) for v in values], "o-", color=COLOURS[0])
-    axis.set(xlabel="nuisance columns", title=title)
+    axis.set(xlabel="nuisance features", title=title)
 
 
 def _entries(axis: Any, rows: Rows) -> None:
-    """Draw the entries of the eigenvector by cluster, one group of two stripes for each number of columns."""
+    """Draw the entries of the eigenvector by cluster, one group of two stripes for each number of features."""
     rng = np.random.default_rng(0)
     ordered = sorted(rows, key=lambda row: row["trial"]["nuisance"])
     for place, row in enumerate(ordered):
@@ -61,14 +61,14 @@ def _entries(axis: Any, rows: Rows) -> None:
         spread = place + 0.22 * (2 * labels - 1) + 0.15 * (rng.random(len(labels)) - 0.5)
         _scatter(axis, spread, entries / np.abs(entries).max(), row["labels"])
     axis.set_xticks(range(len(ordered)), [str(row["trial"]["nuisance"]) for row in ordered])
-    axis.set(xlabel="nuisance columns", title="entries of ψ₂, by cluster", ylabel="entry / largest")
+    axis.set(xlabel="nuisance features", title="entries of ψ₂, by cluster", ylabel="entry / largest")
     axis.grid(False, axis="x")
 
 
 def _selected(axis: Any, rows: Rows) -> None:
     for row in rows:
         _scatter(axis, row["x"], row["y"], row["clusters"])
-        title = f"LS-CAE's columns, clustered by\n{row['clustered_by']}"
+        title = f"LS-CAE's features, clustered by\n{row['clustered_by']}"
         axis.set(xlabel=row["names"][0], ylabel=row["names"][1], title=title)
     if not rows:
         not_run_yet(axis)
