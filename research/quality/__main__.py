@@ -1,4 +1,4 @@
-"""The commands of the quality bench: ``python -m research.quality sets|split|run|page``."""
+"""The commands of the quality bench: ``python -m research.quality sets|split|run|show|page``."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from research.commands import data_option, jobs_option, listed, run_command
 from research.data import using_folder
 from research.quality import bench
-from research.quality.page import PAGE, write_page
+from research.quality.page import PAGE, compare, read_rows, write_page
 from research.quality.sets import SETS, load, real_set
 from research.quality.split import HALVES, half, write_split
 from research.runner import report
@@ -25,14 +25,18 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--results", type=Path, default=bench.RESULTS, help="folder of the rows, a file per method")
+    choice = argparse.ArgumentParser(add_help=False)
+    choice.add_argument("--methods", help="a,b: names of selectors, or module:function of (X, k, seed); default: all")
+    choice.add_argument("--sets", help="a,b: only these sets")
+    choice.add_argument("--half", choices=HALVES, help="only the sets of this half")
+    choice.add_argument("--k", help="10,20: only these sizes")
     parents = [shared, data_option(), jobs_option()]
-    run = commands.add_parser("run", parents=parents, help="run the trials that have no row yet")
+    run = commands.add_parser("run", parents=[choice, *parents], help="run the trials that have no row yet")
     run.set_defaults(command=_run)
-    run.add_argument("--methods", help="a,b: names of selectors, or module:function of (X, k, seed); default: all")
-    run.add_argument("--sets", help="a,b: only these sets")
-    run.add_argument("--half", choices=HALVES, help="only the sets of this half")
-    run.add_argument("--k", help="10,20: only these sizes")
     run.add_argument("--seeds", help="0,1: these seeds in place of the method's own number of them")
+    show = commands.add_parser("show", parents=[choice], help="print the tables of some methods, sets and sizes")
+    show.set_defaults(command=_show)
+    show.add_argument("--results", type=Path, action="append", help="folder of rows; may be repeated")
     page = commands.add_parser("page", parents=[shared], help="write the made parts of the page from the rows")
     page.set_defaults(command=_page)
     page.add_argument("--output", type=Path, default=PAGE)
@@ -45,8 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> int:
-    sets = [name for name in _chosen_sets(options.sets) if options.half is None or name in half(options.half)]
-    ks = [int(k) for k in listed(options.k)] or bench.KS
+    sets, ks = _chosen_sets(options), _chosen_sizes(options)
     seeds = [int(seed) for seed in listed(options.seeds)] or None
     methods = listed(options.methods) or list(SELECTORS)
     for method in methods:
@@ -59,8 +62,19 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _chosen_sets(names: str | None) -> list[str]:
-    return [real_set(name).name for name in listed(names)] or list(SETS)
+def _chosen_sets(options: argparse.Namespace) -> list[str]:
+    names = [real_set(name).name for name in listed(options.sets)] or list(SETS)
+    return [name for name in names if options.half is None or name in half(options.half)]
+
+
+def _chosen_sizes(options: argparse.Namespace) -> list[int]:
+    return [int(k) for k in listed(options.k)] or list(bench.KS)
+
+
+def _show(options: argparse.Namespace) -> int:
+    rows = read_rows(*(options.results or [bench.RESULTS]))
+    print(compare(rows, listed(options.methods), _chosen_sets(options), _chosen_sizes(options)))
+    return 0
 
 
 def _page(options: argparse.Namespace) -> int:

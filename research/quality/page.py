@@ -1,6 +1,6 @@
 """The page of the quality bench: tables between the marks of docs/quality.md, for each half of the sets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
+from research.quality.bench import KS
 from research.quality.scores import SCORES
 from research.quality.sets import MAX_ROWS
 from research.quality.split import HALVES, SEED, half
@@ -26,9 +27,23 @@ def write_page(results: Path, page: Path = PAGE) -> Path:
     return replace_parts(page, {"sets": _sets(rows), **{one: _half(rows, one) for one in HALVES}})
 
 
-def read_rows(results: Path) -> list[Row]:
+def read_rows(*folders: Path) -> list[Row]:
     """Read the rows of all methods."""
-    return [row for path in sorted(results.glob("*.jsonl")) for row in Ledger(path).rows()]
+    return [row for folder in folders for path in sorted(folder.glob("*.jsonl")) for row in Ledger(path).rows()]
+
+
+def compare(rows: Sequence[Row], methods: Sequence[str], sets: Sequence[str], ks: Sequence[int] = KS) -> str:
+    """Return the tables of some methods (all that have rows if none are named) on the sets that all of them finished.
+
+    A method of :data:`FOCUS` has its losses listed; so has the first of the named methods.
+    """
+    wanted = list(methods) or list(dict.fromkeys(row["trial"]["method"] for row in rows))
+    rows = [row for row in rows if row["trial"]["method"] in wanted]
+    common = [name for name in sets if set(summarise(rows, [name], ks).methods) == set(wanted)]
+    if not common:
+        raise ValueError(f"No set has all rows of {', '.join(wanted)}; name fewer --methods, --sets or --k.")
+    focus = list(dict.fromkeys([*methods[:1], *FOCUS]))
+    return _tables(summarise(rows, common, ks), focus) + f"\n\nSets: {', '.join(common)}."
 
 
 def _sets(rows: list[Row]) -> str:
@@ -45,17 +60,22 @@ def _half(rows: list[Row], name: str) -> str:
     summary = summarise(rows, [one for one in half(name) if one in present])
     if not summary.methods:
         return "No method has rows on all of these sets yet."
-    parts = [_shown(f"{len(summary.sets)} sets, four sizes. Means", _scores(summary))]
-    parts.append(_shown("Mean ranks, 1 is best; fits that were left out count as last", _ranks(summary)))
-    if REFERENCE in summary.methods:
-        parts.append(_shown("Share of sets above random features", _shares(summary)))
-    for method in FOCUS:
-        if method in summary.methods:
-            title = f"Where `{method}` loses: the method with the largest lead, and how many lead"
-            parts.append(_shown(title, _losses(summary, method)))
+    parts = [_tables(summary, FOCUS)]
     if summary.incomplete:
         listed = ", ".join(f"{method} ({count})" for method, count in summary.incomplete.items())
         parts.append(f"Not shown, because rows are missing (number of finished sets): {listed}.")
+    return "\n\n".join(parts)
+
+
+def _tables(summary: Summary, focus: Sequence[str]) -> str:
+    parts = [_shown(f"{len(summary.sets)} sets. Means over sets and sizes", _scores(summary))]
+    parts.append(_shown("Mean ranks, 1 is best; fits that were left out count as last", _ranks(summary)))
+    if REFERENCE in summary.methods:
+        parts.append(_shown("Share of sets above random features", _shares(summary)))
+    for method in focus:
+        if method in summary.methods:
+            title = f"Where `{method}` loses: the method with the largest lead, and how many lead"
+            parts.append(_shown(title, _losses(summary, method)))
     return "\n\n".join(parts)
 
 
@@ -77,7 +97,8 @@ def _ranks(summary: Summary) -> Table:
 
 
 def _shares(summary: Summary) -> Table:
-    return _by_method(summary, summary.above_reference(), "{:.2f}".format)
+    table = _by_method(summary, summary.above_reference(), "{:.2f}".format)
+    return table._replace(rows=[cells for cells in table.rows if cells[0] != REFERENCE])
 
 
 def _by_method(summary: Summary, values: NDArray[np.float64], form: Callable[[float], str]) -> Table:

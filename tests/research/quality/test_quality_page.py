@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from research.ledger import Ledger
-from research.quality.page import PAGE, write_page
+from research.quality.__main__ import main
+from research.quality.page import PAGE, compare, write_page
 from research.quality.scores import SCORES
 from research.quality.split import half
 from research.quality.summary import summarise
@@ -78,3 +79,25 @@ def test_the_page_is_made_from_the_rows(tmp_path):
 def test_a_page_without_rows_says_how_to_make_them(tmp_path):
     with pytest.raises(ValueError, match=r"holds no rows; run `python -m research.quality run` first"):
         write_page(tmp_path)
+
+
+def test_some_methods_are_compared_on_the_sets_that_all_of_them_finished(rows):
+    text = compare(rows, ["ndfs", "random"], ["a", "b"], [10, 20])
+    assert "2 sets. Means over sets and sizes:" in text
+    assert "| ndfs | 1.00 | 1.00 | 1.00 | 1.00 |" in text
+    assert "Where `ndfs` loses" in text
+    assert "lscae" not in text
+    assert compare(rows, ["mcfs"], ["a", "b"], [10]).endswith("Sets: a.")
+
+
+def test_methods_without_a_common_set_are_refused(rows):
+    with pytest.raises(ValueError, match="No set has all rows of mcfs, ndfs; name fewer"):
+        compare(rows, ["mcfs", "ndfs"], ["b"])
+
+
+def test_show_prints_the_tables(tmp_path, capsys):
+    for method in ("ndfs", "random"):
+        for k in KS:
+            Ledger(tmp_path / f"{method}.jsonl").append(row(method, "Yale", k, 0.5))
+    assert main(["show", "--half", "choosing", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("1 sets. Means over sets and sizes:")
