@@ -29,27 +29,26 @@ lint: setup
 	$(BIN)/lint-imports
 
 # Every experiment of the paper in small, without any data folder; the rows, figures and page go to build/paper-quick.
-QUICK := --results build/paper-quick
-
 paper-quick: setup
 	rm -rf build/paper-quick
-	$(BIN)/tamis paper run all --quick --quiet $(QUICK)
-	$(BIN)/tamis paper figures $(QUICK)
-	$(BIN)/tamis paper tables $(QUICK) --output build/paper-quick/tables
-	$(BIN)/tamis paper page $(QUICK)
+	$(BIN)/python -m research.paper run all --quick --quiet
+	$(BIN)/python -m research.paper figures --quick
+	$(BIN)/python -m research.paper tables --quick --output build/paper-quick/tables
+	$(BIN)/python -m research.paper page --quick
 
-# The page of the kept rows; `tamis paper run ID --results docs/paper/results` adds rows.
+# The page of the kept rows; `python -m research.paper run ID` adds rows.
 paper-page: setup
-	$(BIN)/tamis paper page --results docs/paper/results --figures docs/images/paper --output docs/paper.md
+	$(BIN)/python -m research.paper page
 
 PEERS := .venv/.peers
 
-$(PEERS): $(STAMP) benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -r benchmarks/requirements.txt
+$(PEERS): $(STAMP) research/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -r research/requirements.txt
 	@touch $@
 
 bench: $(PEERS)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m research.speed run --anew peer step growth memory baselines
+	$(BIN)/python -m research.speed page
 
 clean:
 	rm -rf .venv build dist *.egg-info src/*.egg-info src/tamis/neural/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache demo-output

@@ -1,0 +1,1 @@
+"""Experiments around tamis, outside the wheel: trials become rows of text, and pages are made from rows."""

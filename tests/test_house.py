@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = sorted((Path(__file__).parent.parent / "src").rglob("*.py"))
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted(path for room in ("src", "research") for path in (ROOT / room).rglob("*.py"))
 
 
 def body_lines(function):

@@ -1,0 +1,1 @@
+"""Planted tables: how often methods find the features that carry structure."""

@@ -24,7 +24,6 @@ from tamis.cli.options import (
     parse_shape,
     split,
 )
-from tamis.cli.paper import app as paper
 from tamis.cli.several import compare, curve, evaluate
 
 app = typer.Typer(
@@ -187,7 +186,6 @@ class _Selection:
 
 for _other in (evaluate, curve, compare):
     app.command()(_other)
-app.add_typer(paper, name="paper")
 
 
 @app.command()

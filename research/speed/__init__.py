@@ -1,0 +1,1 @@
+"""Speed, memory and robustness of whole fits, as ratios within one run."""

@@ -1,0 +1,44 @@
+"""What a measurement is: trials, the work of one, and the pages that are written from its rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from research.ledger import Row, Trial
+from research.runner import Work
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measurement with one results file.
+
+    Attributes
+    ----------
+    name, about : str
+        Its name on the command line and in the results folder, and what it measures.
+    trials : callable
+        ``trials()`` returns the trials that can be run here.
+    work : callable
+        Does one trial.
+    write : callable
+        ``write(rows, docs)`` writes the parts of pages, in a folder of docs, that are made from its rows.
+    """
+
+    name: str
+    about: str
+    trials: Callable[[], list[Trial]]
+    work: Work
+    write: Callable[[list[Row], Path], list[Path]]
+
+
+def no_page(rows: list[Row], docs: Path) -> list[Path]:  # noqa: ARG001
+    """Write nothing; the rows are the result."""
+    return []
+
+
+def machine(rows: list[Row]) -> str:
+    """Return what the newest row was measured on."""
+    found = rows[-1]["versions"]
+    return f"{found['cores']} cores, {found['machine']}, Python {found['python']}, torch {found['torch']}"

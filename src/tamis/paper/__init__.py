@@ -1,1 +1,0 @@
-"""The paper's data sets, experiments, figures and tables as commands: ``tamis paper``."""
