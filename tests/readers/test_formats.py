@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from tamis.readers import FORMATS, ReadError, Request, format_of, read
+from tamis.readers import ReadError, Request, format_of, read
 from tamis.readers.table import Table
-from tamis.writers import _with_plain_text, write_table
+from tamis.writers import WRITERS, _with_plain_text, write_table
 
 NAMES = np.array(["a", "b", "c"], dtype=object)
 
@@ -21,7 +21,7 @@ def dense(X):
     return X.toarray() if sparse.issparse(X) else X
 
 
-@pytest.mark.parametrize("ending", [*FORMATS, ".csv.gz", ".tsv.gz", ".mtx.gz"])
+@pytest.mark.parametrize("ending", [*WRITERS, ".h5ad", ".csv.gz", ".tsv.gz", ".mtx.gz"])
 def test_what_is_written_is_read_again(table, tmp_path, ending):
     path = write_table(tmp_path / f"t{ending}", table)
     tabular = ending.startswith((".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow"))

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from tamis.readers.arrays import take_columns
-from tamis.readers.table import Progress, ReadError, Request, Table, listed
-from tamis.readers.text import label_array
+from tamis.readers.table import Progress, ReadError, Request, Table, label_array, listed
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (anndata tells no progress)

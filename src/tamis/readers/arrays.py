@@ -35,7 +35,7 @@ def _npz(path: Path, request: Request) -> Table:
             raise ReadError("is not an archive of arrays; name it .npy.")
         if {"format", "data", "shape"} <= set(archive.files):
             return assemble(_scipy_sparse(archive), _others(archive, ("format", "data", "shape")), request)
-        arrays = {name: archive[name] for name in archive.files}
+        arrays = _others(archive, ())
     key = pick_key(
         {name: value.shape for name, value in arrays.items() if _is_matrix(value)}, request.key, list(arrays)
     )
@@ -126,7 +126,7 @@ def take_columns(table: Table, others: Mapping[str, Any], request: Request) -> T
             y = _labels(others, request.labels, table.X.shape[0])
     keep = [i for i in range(len(names)) if i not in out]
     if not keep:
-        raise ReadError("no column is left to select from.")
+        raise ReadError("no feature is left to select from.")
     X = table.X[:, keep] if out else table.X
     return Table(X, table.feature_names[keep], table.sample_names, y, table.index_name, label_name)
 

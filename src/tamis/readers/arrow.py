@@ -1,29 +1,38 @@
-"""Parquet and Feather files, read by Arrow."""
+"""Parquet and Feather files, and any other table of Arrow."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from tamis.readers.table import Progress, ReadError, Request, Table, assign_roles
-from tamis.readers.text import oriented
+from tamis.readers.frame import Frame, table_of
+from tamis.readers.roles import assign_roles
+from tamis.readers.table import Progress, Request, Table
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read all columns that have a role."""
-    import pyarrow as pa
-
     table = _open(path)
+    return table_of(frame_of(table, _with_index(request, table), progress), request)
+
+
+def frame_of(table: Any, request: Request, progress: Progress) -> Frame:
+    """Part the columns of an Arrow table into numbers and everything else."""
     names = [str(name) for name in table.column_names]
-    text = [i for i, field in enumerate(table.schema) if not _is_numeric(field.type)]
-    request = _with_index(request, table, names)
-    roles = assign_roles(names, text, request)
-    X = np.empty((table.num_rows, len(roles.features)), dtype=_common_dtype(table, roles.features))
-    for place, column in enumerate(roles.features):
-        X[:, place] = _numbers(table.column(column), pa)
-        progress(place + 1, len(roles.features))
-    sides = {i: table.column(i).to_pylist() for i in (roles.index, roles.label) if i is not None}
-    return oriented(X, [names[i] for i in roles.features], names, roles, sides, request)
+    first_is_text = bool(names) and not is_numeric(table.schema.field(0).type)
+    roles = assign_roles(names, request, first_is_text)
+    plain = [place for place in roles.features if is_numeric(table.schema.field(place).type)]
+    plain = [place for place in plain if table.column(place).null_count < table.num_rows]
+    matrix = np.empty((table.num_rows, len(plain)), dtype=_common_dtype(table, plain))
+    for column, place in enumerate(plain):
+        matrix[:, column] = _numbers(table.column(place))
+        progress(column + 1, len(plain))
+    rest = {*roles.sides, *(place for place in roles.features if place not in set(plain))}
+    others = {place: _one_array(table.column(place)) for place in sorted(rest)}
+    return Frame(roles, matrix, plain, others, roles.findings)
 
 
 def _open(path: Path) -> Any:
@@ -37,25 +46,21 @@ def _open(path: Path) -> Any:
     return parquet.ParquetFile(path).read()
 
 
-def _with_index(request: Request, table: Any, names: list[str]) -> Request:
+def _with_index(request: Request, table: Any) -> Request:
     """Take the index that pandas wrote, if there is one column of it and no other was asked for."""
-    import json
-    from dataclasses import replace
-
     if request.index is not None:
         return request
     try:
         columns = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
         return request
-    found = [column for column in columns if isinstance(column, str) and column in names]
+    found = [column for column in columns if isinstance(column, str) and column in table.column_names]
     return replace(request, index=found[0]) if len(found) == 1 and found[0] != request.labels else request
 
 
-def _is_numeric(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+def is_numeric(kind: Any) -> bool:
+    """Tell whether the values of an Arrow type are numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
 def _common_dtype(table: Any, columns: list[int]) -> np.dtype:
@@ -64,11 +69,14 @@ def _common_dtype(table: Any, columns: list[int]) -> np.dtype:
     return np.dtype(np.float32 if kinds == {"float"} else np.float64)
 
 
-def _numbers(column: Any, pa: Any) -> np.ndarray:
-    if pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type):
+def _numbers(column: Any) -> np.ndarray:
+    if pa.types.is_decimal(column.type) or (column.null_count and pa.types.is_integer(column.type)):
         column = column.cast(pa.float64())
-    if column.null_count and pa.types.is_integer(column.type):
-        column = column.cast(pa.float64())
-    if column.type == pa.null():
-        raise ReadError("a column holds no values at all.")
     return column.to_numpy()
+
+
+def _one_array(column: Any) -> Any:
+    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(found, pa.ChunkedArray):
+        return found.chunk(0) if found.num_chunks else pa.array([], column.type)
+    return found

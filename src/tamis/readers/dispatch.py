@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
-from tamis.columns import row_blocks
 from tamis.readers import pieces
-from tamis.readers.table import Progress, ReadError, Request, Table, check_distinct, listed, required, unheard
+from tamis.readers.compression import ENDINGS, member_of
+from tamis.readers.findings import ASSUMED, Finding
+from tamis.readers.missing import look_for_gaps, mark_missing
+from tamis.readers.table import Progress, ReadError, Request, Table, numbered, required, unheard
 
 FORMATS = {
     ".csv": ("text", "CSV"),
     ".tsv": ("text", "TSV"),
     ".txt": ("text", "text table"),
     ".tab": ("text", "TSV"),
+    ".xlsx": ("excel", "Excel"),
+    ".xls": ("excel", "Excel"),
+    ".ods": ("excel", "OpenDocument"),
+    ".jsonl": ("json_records", "JSON lines"),
+    ".ndjson": ("json_records", "JSON lines"),
+    ".json": ("json_records", "JSON"),
     ".parquet": ("arrow", "Parquet"),
     ".pq": ("arrow", "Parquet"),
     ".feather": ("arrow", "Feather"),
@@ -33,8 +41,8 @@ FORMATS = {
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
 
-COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".mtx")
-"""Formats that are also read with a further ``.gz``."""
+COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")
+"""Formats that are also read compressed, with a further ending of :data:`ENDINGS`."""
 
 
 def read(path: str | os.PathLike[str], request: Request | None = None, progress: Progress | None = None) -> Table:
@@ -78,14 +86,18 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Give the ending that tells the format, such as ``.csv`` or ``.csv.gz``."""
+    """Return the ending that tells the format, such as ``.csv`` or ``.csv.gz``."""
     endings = [ending.lower() for ending in Path(path).suffixes]
-    if endings and endings[-1] == ".gz":
-        inner = endings[-2] if len(endings) > 1 else ""
-        if inner in COMPRESSED:
-            return inner + ".gz"
-        raise ReadError(f"{path}: of compressed files, only {', '.join(e + '.gz' for e in COMPRESSED)} are read.")
     ending = endings[-1] if endings else ""
+    if ending in ENDINGS:
+        inner = endings[-2] if len(endings) > 1 else ""
+        if ending == ".zip" and inner not in FORMATS:
+            return ".zip"
+        if inner in COMPRESSED or (inner, ending) == (".mtx", ".gz"):
+            return inner + ending
+        raise ReadError(
+            f"{path}: of compressed files, only {', '.join(COMPRESSED)} with {', '.join(ENDINGS)} are read; unpack it."
+        )
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
         raise ReadError(f"{path}: the ending {ending!r} is not that of a known format; known are {known}.")
@@ -104,7 +116,7 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
         raise ReadError(f"{path}: there is no such file.") from error
     except OSError as error:
         raise ReadError(f"{path}: cannot be opened ({error.strerror}).") from error
-    module, name = FORMATS[format_of(path).removesuffix(".gz")]
+    module, name = FORMATS[_inner_format(path, request)]
     if path.stat().st_size == 0:
         raise ReadError(f"{path}: is empty (0 bytes).")
     if pieces.wanted(path, request):
@@ -112,8 +124,21 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
     return import_module(f"tamis.readers.{module}").read, name
 
 
+def _inner_format(path: Path, request: Request) -> str:
+    """Return the ending of what is inside a compressed file; of an archive, that of the file in it."""
+    ending = format_of(path)
+    if ending != ".zip":
+        return "." + ending.split(".")[1]
+    inner = member_of(path, request.key)
+    found = format_of(inner)
+    if found not in COMPRESSED:
+        raise ReadError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
+    return found
+
+
 def _install(module: str | None) -> str:
     extra = {"h5py": "hdf5", "anndata": "single-cell", "zarr": "zarr"}.get(str(module))
+    module = {"python_calamine": "python-calamine"}.get(str(module), module)
     return f"pip install 'tamis[{extra}]'" if extra else f"pip install {module}"
 
 
@@ -123,15 +148,14 @@ def _first_line(error: BaseException) -> str:
 
 
 def _finish(table: Table, request: Request) -> Table:
-    table = _restricted(table, request.only)
-    X = table.X
-    n, d = X.shape
+    table = _named_apart(_restricted(table, request.only))
+    n, d = table.shape
     if n == 0 or d == 0:
-        raise ReadError(f"the table has {n} row(s) and {d} column(s) of numbers.")
-    check_distinct(table.feature_names.tolist())
-    _check_finite(X, table.feature_names)
-    if issparse(X):
-        X = csr_array(X)
+        raise ReadError(f"the table has {n} rows and {d} features of numbers.")
+    if issparse(table.X):
+        table = replace(table, X=csr_array(table.X))
+    table = look_for_gaps(mark_missing(table, request), request)
+    X = table.X
     if request.scale:
         X = _equal_totals(X)
     if request.log1p:
@@ -139,43 +163,39 @@ def _finish(table: Table, request: Request) -> Table:
     return replace(table, X=X, feature_names=table.feature_names.astype(object))
 
 
+def _named_apart(table: Table) -> Table:
+    """Number names that repeat; formats that know nothing of kinds hold numbers only."""
+    report = table.report
+    if not report.kinds:
+        report = replace(report, n_rows=table.shape[0], kinds={"number": table.shape[1]})
+    names, repeated = numbered([str(name) for name in table.feature_names])
+    if repeated:
+        text = "names that occur more than once were numbered"
+        report = report.with_findings(Finding(ASSUMED, text, "", tuple(repeated)))
+    return replace(table, feature_names=np.array(names, dtype=object), report=report)
+
+
 def _restricted(table: Table, only: tuple[str, ...]) -> Table:
-    """Keep the features asked for, in the order asked for."""
+    """Keep the features asked for, in the order asked for; whole categories stay as they were encoded."""
     names = table.feature_names.tolist()
-    if not only or names == list(only):
+    if not only or names == list(only) or (table.groups is not None and not set(only) <= set(names)):
         return table
     places = {name: position for position, name in enumerate(names)}
     columns = [places[name] for name in required(only, names)]
-    return replace(table, X=table.X[:, columns], feature_names=table.feature_names[columns])
-
-
-def _check_finite(X: Any, names: np.ndarray) -> None:
-    gaps = np.zeros(X.shape[1], dtype=np.intp)
-    if issparse(X):
-        cells = X.tocoo()
-        gaps += np.bincount(cells.col[~np.isfinite(cells.data)], minlength=len(gaps))
-    elif X.dtype.kind == "f":
-        for block in row_blocks(X):
-            gaps += (~np.isfinite(block)).sum(axis=0)
-    columns = np.flatnonzero(gaps)
-    if columns.size:
-        where = f"the column {names[columns[0]]!r}" if columns.size == 1 else f"the columns {listed(names[columns])}"
-        raise ReadError(
-            f"{gaps.sum()} cell(s) are missing or not finite, in {where}; fill the gaps, or leave columns out "
-            "with --drop."
-        )
+    groups = None if table.groups is None else table.groups[columns]
+    return replace(table, X=table.X[:, columns], feature_names=table.feature_names[columns], groups=groups)
 
 
 def _equal_totals(X: Any) -> Any:
     """Multiply every row so that it sums up to the median of the sums."""
-    if (X.data if issparse(X) else X).min(initial=0) < 0:
+    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) < 0:
         raise ReadError("--scale is for counts, but the table holds negative numbers.")
-    totals = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+    totals = np.asarray(X.sum(axis=1) if issparse(X) else np.nansum(X, axis=1), dtype=np.float64).ravel()
     factors = np.median(totals[totals > 0], axis=0) / np.where(totals > 0, totals, 1) if (totals > 0).any() else totals
     return csr_array(diags_array(factors) @ X) if issparse(X) else X * factors[:, None]
 
 
 def _log1p(X: Any) -> Any:
-    if (X.data if issparse(X) else X).min(initial=0) <= -1:
+    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) <= -1:
         raise ReadError("--log1p needs numbers above -1; the table holds smaller ones.")
     return X.astype(np.float64).log1p() if issparse(X) else np.log1p(X, dtype=np.float64)

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tamis.readers.table import Progress, ReadError, Request, Table, assign_roles, listed, match_names, required
-from tamis.readers.text import label_array
+from tamis.readers.findings import LEFT_OUT, Finding, ReadReport, counted, listed
+from tamis.readers.roles import assign_roles
+from tamis.readers.table import Progress, ReadError, Request, Table, label_array, match_names, required
 from tamis.sources import READ_IN_PIECES, SourceError, TableSource, open_source
 from tamis.sources.derived import Derived, equal_total_factors
 from tamis.sources.memory import too_large
@@ -46,7 +47,9 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         _summarise(source, progress)
     except SourceError as error:
         raise ReadError(str(error).removeprefix(f"{path}: ")) from error
-    return Table(source, source.column_names(), table.sample_names, table.y, table.index_name, table.label_name)
+    report = ReadReport(source.shape[0], {"number": source.shape[1]}, findings=table.report.findings)
+    names = source.column_names()
+    return Table(source, names, table.sample_names, table.y, table.index_name, table.label_name, report=report)
 
 
 def _open(path: Path, request: Request) -> Table:
@@ -55,10 +58,11 @@ def _open(path: Path, request: Request) -> Table:
     if path.suffix.lower() == ".npy":
         source = open_source(path)
         return _without_dropped(Table(source, source.column_names()), request)
-    source, sides = _parquet(path, request)
+    source, sides, findings = _parquet(path, request)
     y = None if request.labels is None else label_array(sides[request.labels])
     index = None if request.index is None else np.array([str(name) for name in sides[request.index]], dtype=object)
-    return Table(source, source.column_names(), index, y, request.index or "sample", request.labels or "label")
+    called = (request.index or "sample", request.labels or "label")
+    return Table(source, source.column_names(), index, y, *called, report=ReadReport(findings=findings))
 
 
 def _annotated(path: Path, request: Request) -> Table:
@@ -83,28 +87,35 @@ def _without_dropped(table: Table, request: Request) -> Table:
     out = set(match_names(request.drop, names, "--drop"))
     keep = np.array([i for i in range(len(names)) if i not in out], dtype=np.intp)
     if not keep.size:
-        raise ReadError("no column is left to select from.")
+        raise ReadError("no feature is left to select from.")
     table.X.names = table.feature_names
     source = Derived(table.X, keep) if out else table.X
     return Table(source, source.column_names(), table.sample_names, table.y, table.index_name, table.label_name)
 
 
-def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any]]:
-    """Give the features of Parquet parts, and the other columns that have a role."""
+def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any], tuple[Finding, ...]]:
+    """Return the numeric features of Parquet parts, the other columns that have a role, and what was left out."""
     from pyarrow import dataset, parquet
 
     from tamis.sources.parquet import ParquetParts, is_number, parquet_files
 
     files = parquet_files(path)
     schema = parquet.read_schema(files[0])
-    text = [i for i, field in enumerate(schema) if not is_number(field.type)]
-    roles = assign_roles(list(schema.names), text, request)
-    source = ParquetParts(files, [schema.names[i] for i in roles.features], str(path))
+    roles = assign_roles(list(schema.names), request)
+    numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type)]
+    words = tuple(schema.names[i] for i in roles.features if not is_number(schema.field(i).type))
+    if not numbers:
+        raise ReadError(f"no feature holds numbers ({listed(words)} hold something else).")
+    source = ParquetParts(files, numbers, str(path))
+    findings = roles.findings
+    if words:
+        reason = "not numbers, which a table that is read in pieces must hold"
+        findings = (*findings, Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words))
     sides = [name for name in (request.index, request.labels) if name is not None]
     if not sides:
-        return source, {}
+        return source, {}, findings
     read = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=list(dict.fromkeys(sides)))
-    return source, {name: read.column(name).to_pylist() for name in sides}
+    return source, {name: read.column(name).to_pylist() for name in sides}, findings
 
 
 def _transformed(source: TableSource, request: Request) -> TableSource:
@@ -123,9 +134,8 @@ def _summarise(source: TableSource, progress: Progress) -> None:
     found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     columns = np.flatnonzero(found.non_finite)
     if columns.size:
-        where = "the column" if columns.size == 1 else "the columns"
         raise ReadError(
-            f"{found.non_finite.sum()} cell(s) are missing or not finite, in {where} "
-            f"{listed(source.column_names()[columns])}, the first in row {found.bad_row}; fill the gaps, or leave "
-            "columns out with --drop."
+            f"{counted(int(found.non_finite.sum()), 'cell')} of {listed(source.column_names()[columns])} missing or "
+            f"infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so read it whole "
+            "with --whole, fill the gaps, or leave features out with --drop."
         )

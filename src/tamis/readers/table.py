@@ -1,8 +1,7 @@
-"""What a reader is asked for, what it gives, and how columns get their roles."""
+"""What a reader is asked for and what it returns."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
@@ -10,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.readers.findings import ReadReport, listed
 from tamis.sources import TableSource
 
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
-
-SHOWN = 5
-"""So many names are written out in a message."""
 
 
 def unheard(done: int, total: int) -> None:
@@ -34,15 +31,32 @@ class Request:
     Attributes
     ----------
     index, labels : str or None
-        Column (or array in the file) with the samples' names, and with labels that serve scoring only.
+        Feature (or array in the file) with the samples' names, and with labels that serve scoring only.
     drop : tuple of str
-        Columns to leave out; ``*`` and ``?`` stand for any letters.
+        Features to leave out; ``*`` and ``?`` stand for any letters.
+    keep : tuple of str
+        Features that are never left out by themselves: identifiers, free text and mostly empty ones. Text among
+        them is encoded as categories.
+    categorical : tuple of str
+        Features whose numbers are codes of categories.
     drop_text : bool
-        Whether columns that are not numbers are left out.
+        Whether features that are not numbers are left out.
     key : str or None
-        Which array of a file with several.
-    delimiter : str or None
-        Of a text file; None finds it.
+        Which array of a file, or file of an archive, with several.
+    sheet : str or None
+        Which sheet of a workbook; None reads the first that holds a table.
+    delimiter, encoding, comment : str or None
+        Of a text file; None finds the first two, and takes ``#`` at the beginning of the file only as the third.
+    skip_rows : int or None
+        Lines before the header; None finds them.
+    header : bool or None
+        Whether the first line names the features; None finds out.
+    decimal, thousands : str or None
+        Marks in numbers; None finds them, and raises :class:`ReadError` where they could be either.
+    na_values : tuple of str
+        Further cells that stand for a missing value; numbers among them count in every format.
+    day_first : bool or None
+        Whether ``3/4/2020`` is in April; None leaves such features out if no date tells.
     transpose : bool
         Whether the file has features in rows.
     log1p, scale : bool
@@ -57,9 +71,20 @@ class Request:
     index: str | None = None
     labels: str | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
     drop_text: bool = False
     key: str | None = None
+    sheet: str | None = None
     delimiter: str | None = None
+    encoding: str | None = None
+    comment: str | None = None
+    skip_rows: int | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    na_values: tuple[str, ...] = ()
+    day_first: bool | None = None
     transpose: bool = False
     log1p: bool = False
     scale: bool = False
@@ -74,15 +99,22 @@ class Table:
     Attributes
     ----------
     X : ndarray, CSR matrix or TableSource of shape (n_samples, n_features)
-        Finite numbers.
+        Finite numbers; NaN where a cell is missing.
     feature_names : ndarray of str
-        A name per column, all different.
+        A name per encoded feature, all different.
     sample_names : ndarray of str or None
         A name per row, if the file has them.
     y : ndarray or None
         A label per row; for scoring only.
     index_name, label_name : str
         What the file calls the last two.
+    groups : ndarray of str or None
+        The feature of the file that each encoded feature belongs to; a category is several 0/1 features. None if
+        each is one of its own.
+    texts : dict
+        Cells of features that are not written as numbers (categories, booleans, dates), as the file has them.
+    report : ReadReport
+        What was read and what was assumed.
     """
 
     X: Any
@@ -91,10 +123,13 @@ class Table:
     y: NDArray[Any] | None = None
     index_name: str = "sample"
     label_name: str = "label"
+    groups: NDArray[Any] | None = None
+    texts: dict[str, list[Any]] = field(default_factory=dict, repr=False)
+    report: ReadReport = field(default_factory=ReadReport, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of samples and of features."""
+        """Number of samples and of encoded features."""
         return self.X.shape
 
     @property
@@ -102,28 +137,45 @@ class Table:
         """Whether the numbers stay on disk."""
         return isinstance(self.X, TableSource)
 
+    @property
+    def original_names(self) -> list[str]:
+        """Names of the features of the file, in its order."""
+        return list(dict.fromkeys((self.feature_names if self.groups is None else self.groups).tolist()))
+
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
-        """Give the columns of some feature names or patterns; ``option`` is named if one is unknown."""
-        return np.array(match_names(names, self.feature_names.tolist(), option), dtype=np.intp)
+        """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""
+        if self.groups is None:
+            return np.array(match_names(names, self.feature_names.tolist(), option), dtype=np.intp)
+        originals = self.original_names
+        wanted = [originals[place] for place in match_names(names, originals, option)]
+        members: dict[str, list[int]] = {}
+        for position, group in enumerate(self.groups.tolist()):
+            members.setdefault(group, []).append(position)
+        return np.array([position for name in wanted for position in members[name]], dtype=np.intp)
 
 
 def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> list[int]:
-    """Give the distinct positions of names or patterns, in the order wanted; raise :class:`ReadError` on a stranger."""
-    places = {name: position for position, name in enumerate(names)}
+    """Return the distinct positions of names or patterns, in the order wanted; a name may stand for several.
+
+    A name that is not there raises :class:`ReadError`, which names the nearest one.
+    """
+    places: dict[str, list[int]] = {}
     found: dict[int, None] = {}
     for entry in wanted:
-        if entry in places:
-            found[places[entry]] = None
-            continue
-        hits = [i for i, name in enumerate(names) if fnmatchcase(name, entry)] if set(entry) & set("*?[") else []
+        if not places:
+            for position, name in enumerate(names):
+                places.setdefault(name, []).append(position)
+        hits = places.get(entry, [])
+        if not hits and set(entry) & set("*?["):
+            hits = [i for i, name in enumerate(names) if fnmatchcase(name, entry)]
         if not hits:
-            raise ReadError(f"{option} names {entry!r}, which is not a column of the file{nearest(entry, names)}.")
+            raise ReadError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, names)}.")
         found.update(dict.fromkeys(hits))
     return list(found)
 
 
 def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """Give the names wanted; raise :class:`ReadError` if some are not there."""
+    """Return the names wanted; raise :class:`ReadError` if some are not there."""
     known = set(names)
     missing = [name for name in wanted if name not in known]
     if missing:
@@ -135,78 +187,28 @@ def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
 
 
 def nearest(entry: str, names: Sequence[str]) -> str:
-    """Give ``; did you mean 'x'?`` without the mark, or the first names if none is near."""
+    """Return ``; did you mean 'x'`` without the mark, or the first names if none is near."""
     close = get_close_matches(entry, names, n=1)
-    return f"; did you mean {close[0]!r}" if close else f"; the columns are {listed(names)}" if len(names) else ""
+    return f"; did you mean {close[0]!r}" if close else f"; the features are {listed(names)}" if len(names) else ""
 
 
-def listed(names: Iterable[Any], limit: int = SHOWN) -> str:
-    """Write ``'a', 'b' and 3 more``."""
-    names = list(names)
-    shown = ", ".join(repr(str(name)) for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+def numbered(names: Sequence[str], start: str = "feature") -> tuple[list[str], list[str]]:
+    """Return names that all differ, and those that occurred more than once.
 
-
-def check_distinct(names: Sequence[str]) -> None:
-    """Raise :class:`ReadError` if a name occurs twice."""
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        what = f"the name {repeated[0]!r} occurs" if len(repeated) == 1 else f"the names {listed(repeated)} occur"
-        raise ReadError(f"{what} more than once; features must differ in name, so rename or --drop them.")
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Positions of the index and label columns (or None) and of the features, in a file of named columns."""
-
-    index: int | None
-    label: int | None
-    features: list[int]
-
-
-def assign_roles(names: list[str], text: Iterable[int], request: Request) -> Roles:
-    """Say what each column is for.
-
-    An unnamed first column is the index, as spreadsheets and data frames write it. Text columns that have no role
-    raise :class:`ReadError`, which names the options that give them one.
+    The second ``a`` becomes ``a_2``; a nameless one is called by its position.
     """
-    text = set(text)
-    index = _one(request.index, names, "--index")
-    label = _one(request.labels, names, "--labels")
-    if index is None and names and (not names[0].strip() or (request.transpose and 0 in text)) and label != 0:
-        index = 0
-    dropped = set(match_names(request.drop, names, "--drop"))
-    features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
-    if request.only and not request.transpose:
-        features = [names.index(name) for name in required(request.only, names)]
-    wordy = [i for i in features if i in text]
-    if wordy and not request.drop_text:
-        raise ReadError(_text_message([names[i] for i in wordy], all_text=len(wordy) == len(features)))
-    features = [i for i in features if i not in text]
-    if not features:
-        raise ReadError("no column is left to select from.")
-    check_distinct([names[i] for i in features])
-    return Roles(index, label, features)
+    taken, found, repeated = set(names), [], {}
+    seen: set[str] = set()
+    for position, name in enumerate(names):
+        candidate, number = name or f"{start}_{position}", 2
+        while candidate in seen or (candidate != name and candidate in taken):
+            repeated[name] = None
+            candidate, number = f"{name or start}_{number}", number + 1
+        seen.add(candidate)
+        found.append(candidate)
+    return found, [name for name in repeated if name]
 
 
-def _one(name: str | None, names: Sequence[str], option: str) -> int | None:
-    if name is None:
-        return None
-    positions = [i for i, other in enumerate(names) if other == name]
-    if not positions:
-        raise ReadError(f"{option} names {name!r}, which is not a column of the file{nearest(name, names)}.")
-    return positions[0]
-
-
-def _text_message(names: list[str], all_text: bool) -> str:
-    if all_text:
-        return f"no column holds numbers ({listed(names)} hold text)."
-    if len(names) == 1:
-        what, them, option = f"the column {names[0]!r} holds", "it", f"--drop {_shell(names[0])}"
-    else:
-        what, them, option = f"the columns {listed(names)} hold", "them", "--drop-text"
-    return f"{what} text, not numbers; leave {them} out with {option}, or say what it is with --index or --labels."
-
-
-def _shell(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() else "'" + name.replace("'", "'\\''") + "'"
+def label_array(cells: Any) -> NDArray[Any]:
+    """Return labels as text; a missing one is a label of its own."""
+    return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)

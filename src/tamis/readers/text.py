@@ -1,228 +1,231 @@
-"""Tables as text: delimiter, header, decimal mark and text columns are found in the first lines, then Arrow reads."""
+"""Tables as text: the head tells the layout, Arrow reads the numbers block by block, and what is left stays text."""
 
-import csv
-import gzip
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
-from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assign_roles, unheard
+from tamis.readers.compression import opened
+from tamis.readers.findings import ASSUMED, Finding, counted
+from tamis.readers.frame import Frame, table_of
+from tamis.readers.kinds import MISSING
+from tamis.readers.layout import Layout, find_layout, windows_encoding
+from tamis.readers.numbers import plain_number
+from tamis.readers.roles import Roles, assign_roles
+from tamis.readers.table import Progress, ReadError, Request, Table, unheard
 
-DELIMITERS = ",\t;| "
 HEAD_BYTES = 2**18
-HEAD_LINES = 50
+HEAD_MIN_LINES = 5
 BLOCK_BYTES = 2**24
-MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "#N/A", "?"]
-CONVERSION = re.compile(r"In CSV column #(\d+).*?(?:invalid value|cannot be).*?'(.*?)'", re.S)
+WIDE = 4000
+"""From so many features on, rows are read as one long column, since Arrow spends some time on each column."""
+
 RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.S)
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the first lines of a text file tell about it."""
+class Plan:
+    """How the columns of a text file are read: as numbers, as text, or not at all."""
 
-    delimiter: str
-    decimal: str
-    encoding: str
-    names: list[str]
-    header: bool
+    layout: Layout
+    roles: Roles
+    numbers: list[int]
     text: list[int]
-    longest_line: int
+    missing: tuple[str, ...]
+
+
+class NotPlainError(ValueError):
+    """A column that looked like numbers holds something else further down."""
+
+
+Blocks = Iterator[tuple[np.ndarray, dict[int, Any]]]
+"""Parts of a table: the numbers of some rows, and their text by column."""
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
-    """Read a text table, block by block."""
-    with _opened(path, unheard) as stream:
-        layout = find_layout(_head(stream), request.delimiter)
-    roles = assign_roles(layout.names, layout.text, request)
-    blocks = []
-    sides: dict[int, list[Any]] = {i: [] for i in (roles.index, roles.label) if i is not None}
-    with _opened(path, progress) as stream:
-        for batch in _batches(stream, layout, roles):
-            blocks.append(_matrix(batch, roles))
-            for column, parts in sides.items():
-                parts.extend(batch.column(str(column)).to_pylist())
-    if not blocks:
+    """Read a text table."""
+    return table_of(read_frame(path, request, progress), request)
+
+
+def read_frame(path: Path, request: Request, progress: Progress) -> Frame:
+    """Read the columns that have a role; those that turn out not to be numbers are read again as text."""
+    with opened(path, unheard, request.key) as stream:
+        layout = find_layout(_head(stream), request)
+    for attempt in range(4):
+        plan = _plan(layout, request)
+        try:
+            return _frame(plan, path, request, progress)
+        except NotPlainError:
+            layout = replace(layout, text=sorted({*layout.text, *_not_plain(plan, path, request)}))
+        except ReadError as error:
+            better = _mended(layout, path, request, error)
+            if better is None or attempt == 3:
+                raise
+            layout = better
+    raise ReadError("cannot be read as a text table.")
+
+
+def _plan(layout: Layout, request: Request) -> Plan:
+    roles = assign_roles(layout.names, request, first_is_text=0 in layout.text)
+    words = {*layout.text, *roles.sides}
+    numbers = [place for place in roles.features if place not in words]
+    text = sorted({*roles.sides, *(place for place in roles.features if place in words)})
+    return Plan(layout, roles, sorted(numbers), text, (*MISSING, *request.na_values))
+
+
+def _frame(plan: Plan, path: Path, request: Request, progress: Progress) -> Frame:
+    from tamis.readers.wide import wide_blocks
+
+    blocks: list[np.ndarray] = []
+    texts: dict[int, list[Any]] = {place: [] for place in plan.text}
+    reader: Callable[[IO[bytes], Plan], Blocks] = wide_blocks if _is_wide(plan.layout) else _blocks
+    with _table_stream(path, request, plan.layout, progress) as stream:
+        for numbers, words in reader(stream, plan):
+            blocks.append(numbers)
+            for place, cells in words.items():
+                texts[place].append(cells)
+    if not sum(len(block) for block in blocks):
         raise ReadError("has a header, but no rows.")
-    X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    return oriented(X, [layout.names[i] for i in roles.features], layout.names, roles, sides, request)
+    matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    others = {place: pa.chunked_array(parts, pa.string()).combine_chunks() for place, parts in texts.items()}
+    findings = (*plan.layout.findings, *plan.roles.findings)
+    return Frame(plan.roles, matrix, plan.numbers, others, findings, _decimals(plan.layout, matrix))
 
 
-def oriented(
-    X: Any, features: list[str], names: list[str], roles: Roles, sides: dict[int, list[Any]], request: Request
-) -> Table:
-    """Make the table, turned if its features are in rows."""
-    rows = None if roles.index is None else np.array([str(cell) for cell in sides[roles.index]], dtype=object)
-    if request.transpose:
-        found = rows if rows is not None else np.array([f"feature_{i}" for i in range(len(X))], dtype=object)
-        return Table(np.ascontiguousarray(X.T), found, np.array(features, dtype=object))
-    y = None if roles.label is None else label_array(sides[roles.label])
-    return Table(
-        X,
-        np.array(features, dtype=object),
-        rows,
-        y,
-        "sample" if roles.index is None else names[roles.index],
-        "label" if roles.label is None else names[roles.label],
-    )
+def _is_wide(layout: Layout) -> bool:
+    return layout.width >= WIDE and not (layout.multiline or layout.encoding.startswith("utf-16"))
 
 
-def label_array(cells: Any) -> np.ndarray:
-    """Give labels as text; a missing one is a label of its own."""
-    return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)
+def _decimals(layout: Layout, matrix: np.ndarray) -> frozenset[str]:
+    """Return the decimal marks that the numbers show: those of the head, else what the fractions were read with."""
+    if layout.decimals or not matrix.size:
+        return layout.decimals
+    finite = matrix[np.isfinite(matrix)]
+    return frozenset({layout.decimal}) if (finite % 1 != 0).any() else frozenset()
+
+
+def _head(stream: IO[bytes]) -> bytes:
+    """Read the first lines: all that begin in the first bytes, and a few if they are long."""
+    head = stream.read(HEAD_BYTES) or b""
+    if b"\0" in head[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ReadError("is not a text file (it holds zero bytes).")
+    complete = len(head) < HEAD_BYTES
+    while not complete and head.count(b"\n") < HEAD_MIN_LINES:
+        more = stream.read(max(HEAD_BYTES, len(head)))
+        head, complete = head + more, not more
+    end = head.rfind(b"\n")
+    return head if end < 0 or complete or head.startswith((b"\xff\xfe", b"\xfe\xff")) else head[: end + 1]
 
 
 @contextmanager
-def _opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
-    with path.open("rb") as raw:
-        counted = _Counted(raw, path.stat().st_size, progress)
-        packed = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        if packed:
-            with gzip.GzipFile(fileobj=counted) as stream:
-                yield stream  # type: ignore[misc]
+def _table_stream(path: Path, request: Request, layout: Layout, progress: Progress) -> Iterator[IO[bytes]]:
+    """Open a file as Arrow can split it: without comments, and with one mark between cells."""
+    with opened(path, progress, request.key) as stream:
+        if request.comment or layout.runs:
+            yield _Rewritten(stream, layout, request.comment)  # type: ignore[misc]
         else:
-            yield counted  # type: ignore[misc]
+            yield stream
 
 
-class _Counted(io.RawIOBase):
-    """A file that tells how far it was read."""
+class _Rewritten(io.RawIOBase):
+    """A text file of which every line is rewritten while it is read."""
 
-    def __init__(self, raw: IO[bytes], total: int, progress: Progress):
-        self.raw, self.total, self.progress = raw, total, progress
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.raw.read(size)
-        self.progress(self.raw.tell(), self.total)
-        return data
+    def __init__(self, stream: IO[bytes], layout: Layout, comment: str | None):
+        self.lines = io.TextIOWrapper(io.BufferedReader(stream), layout.encoding, newline=None)  # type: ignore[type-var]
+        self.comment, self.runs, self.delimiter = comment, layout.runs, layout.delimiter
 
     def readable(self) -> bool:
         return True
 
-
-def _head(stream: IO[bytes]) -> bytes:
-    """Give the first lines: all that begin in the first bytes, of which the last is completed."""
-    head = stream.read(HEAD_BYTES) or b""
-    while head and b"\n" not in head[HEAD_BYTES - 1 :] and (more := stream.read(HEAD_BYTES)):
-        head += more
-    if b"\0" in head.replace(b"\xff\xfe", b"", 1)[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ReadError("is not a text file (it holds zero bytes).")
-    end = head.rfind(b"\n")
-    return head if end < 0 or len(head) < HEAD_BYTES else head[: end + 1]
+    def read(self, size: int = -1) -> bytes:
+        lines = self.lines.readlines(max(size, BLOCK_BYTES)) if size >= 0 else self.lines.readlines()
+        kept = [line for line in lines if not (self.comment and line.startswith(self.comment))]
+        if self.runs:
+            kept = [self.delimiter.join(line.split()) + "\n" for line in kept]
+        if lines and not kept:
+            return self.read(size)
+        return "".join(kept).encode()
 
 
-def find_layout(head: bytes, delimiter: str | None = None) -> Layout:
-    """Find out how a text table is written."""
-    encoding = _encoding(head)
-    lines = [line for line in head.decode(encoding).splitlines() if line.strip()][:HEAD_LINES]
-    if not lines:
-        raise ReadError("holds no lines.")
-    delimiter = delimiter or _delimiter(lines)
-    cells = list(csv.reader(lines, delimiter=delimiter))
-    # R leaves out the heading of the row names.
-    if len(cells) > 1 and len(cells[1]) == len(cells[0]) + 1:
-        cells[0] = ["", *cells[0]]
-    _check_cells(cells, delimiter)
-    decimal = _decimal(cells, delimiter)
-    header = not all(_is_number(cell, decimal) for cell in cells[0])
-    body = cells[1:] if header else cells
-    if not body:
-        raise ReadError("has a header, but no rows.")
-    names = [name.strip() for name in cells[0]] if header else [f"feature_{i}" for i in range(len(cells[0]))]
-    text = [i for i, column in enumerate(zip(*body, strict=True)) if not all(_is_number(c, decimal) for c in column)]
-    return Layout(delimiter, decimal, encoding, names, header, text, max(map(len, lines)))
-
-
-def _encoding(head: bytes) -> str:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    try:
-        head.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The end of the head may cut a letter in two, which is no fault of the file.
-        return "latin-1" if error.start < len(head) - 4 else "utf-8"
-    return "utf-8-sig" if head.startswith(b"\xef\xbb\xbf") else "utf-8"
-
-
-def _delimiter(lines: list[str]) -> str:
-    """Take the mark that splits all lines into the same number of cells, the most of them; else the commonest."""
-    sizes = {mark: [len(row) for row in csv.reader(lines, delimiter=mark)] for mark in DELIMITERS}
-    even = {
-        mark: counts[-1] for mark, counts in sizes.items() if counts[-1] > 1 and len(set(counts[1:] or counts)) == 1
-    }
-    if even:
-        return max(even, key=lambda mark: (even[mark] in (sizes[mark][0], sizes[mark][0] + 1), even[mark]))
-    return max(",\t;|", key=lambda mark: sum(line.count(mark) for line in lines))
-
-
-def _check_cells(cells: list[list[str]], delimiter: str) -> None:
-    width = len(cells[0])
-    for number, row in enumerate(cells, start=1):
-        if len(row) != width:
-            raise ReadError(
-                f"line {number} has {len(row)} cell(s), but the first has {width} (delimiter {delimiter!r}); "
-                "every line must have as many, or pass --delimiter."
-            )
-    if width == 1 and any(mark in cells[-1][0] for mark in ",;\t|"):
-        raise ReadError(f"has one column only with the delimiter {delimiter!r}; pass another with --delimiter.")
-
-
-def _decimal(cells: list[list[str]], delimiter: str) -> str:
-    """Say whether numbers are written 1,5 rather than 1.5."""
-    if delimiter == ",":
-        return "."
-    sample = [cell for row in cells[1:] for cell in row]
-    commas = sum(_is_number(cell, ",") and "," in cell for cell in sample)
-    return "," if commas > sum("." in cell and _is_number(cell, ".") for cell in sample) else "."
-
-
-def _is_number(cell: str, decimal: str) -> bool:
-    cell = cell.strip()
-    if cell in MISSING:
-        return True
-    if "_" in cell or (decimal == "," and "." in cell):
-        return False
-    try:
-        float(cell.replace(",", ".") if decimal == "," else cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _batches(stream: IO[bytes], layout: Layout, roles: Roles) -> Iterator[Any]:
+def _blocks(stream: IO[bytes], plan: Plan) -> Blocks:
     """Let Arrow parse; columns are named by their position, since names in the file may repeat."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
+    names, sides = [str(place) for place in plan.numbers], [str(place) for place in plan.text]
+    for batch in _batches(stream, plan, plan.numbers, plan.text):
+        words = {int(name): batch.column(name) for name in sides}
+        numbers = np.empty((batch.num_rows, 0))
+        if names:
+            numbers = batch.select(names).to_tensor(null_to_nan=True, row_major=True).to_numpy()
+        yield numbers, words
 
-    wanted = {str(i): pa.float64() for i in roles.features}
-    wanted |= {str(i): pa.string() for i in (roles.index, roles.label) if i is not None}
+
+def _batches(stream: IO[bytes], plan: Plan, numbers: list[int], text: list[int]) -> Iterator[Any]:
+    layout = plan.layout
+    wanted = {str(place): pa.float64() for place in numbers} | {str(place): pa.string() for place in text}
+    rewritten = isinstance(stream, _Rewritten)
     try:
-        reader = arrow_csv.open_csv(
+        yield from arrow_csv.open_csv(
             stream,
             arrow_csv.ReadOptions(
                 block_size=max(BLOCK_BYTES, 8 * layout.longest_line),
-                skip_rows=int(layout.header),
-                column_names=[str(i) for i in range(len(layout.names))],
-                encoding=layout.encoding.removesuffix("-sig"),
+                skip_rows=layout.skipped,
+                column_names=[str(place) for place in range(layout.width)],
+                encoding="utf-8" if rewritten else layout.encoding.removesuffix("-sig"),
             ),
-            arrow_csv.ParseOptions(delimiter=layout.delimiter),
+            arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=layout.multiline),
             arrow_csv.ConvertOptions(
                 column_types=wanted,
                 include_columns=list(wanted),
-                null_values=MISSING,
+                null_values=list(plan.missing),
                 decimal_point=layout.decimal,
                 strings_can_be_null=False,
             ),
         )
-        yield from reader
     except pa.ArrowInvalid as error:
-        raise ReadError(_reworded(str(error), layout)) from error
+        message = str(error)
+        if "conversion error" in message and "UTF8" not in message:
+            raise NotPlainError(message) from error
+        raise ReadError(_reworded(message, layout)) from error
+
+
+def _not_plain(plan: Plan, path: Path, request: Request) -> set[int]:
+    """Go over the file as text, and return the columns that hold something else than numbers."""
+    from tamis.readers.wide import wide_strangers
+
+    pattern, missing = plain_number(plan.layout.decimal), pa.array(list(plan.missing))
+    found: set[int] = set()
+    with _table_stream(path, request, plan.layout, unheard) as stream:
+        if _is_wide(plan.layout):
+            return wide_strangers(stream, plan, pattern)
+        for batch in _batches(stream, plan, [], plan.numbers):
+            for place in plan.numbers:
+                cells = batch.column(str(place))
+                plain = pc.or_(pc.match_substring_regex(cells, pattern), pc.is_in(cells, value_set=missing))
+                if place not in found and not pc.all(plain).as_py():
+                    found.add(place)
+    if not found:
+        raise ReadError("holds numbers that cannot be read.")
+    return found
+
+
+def _mended(layout: Layout, path: Path, request: Request, error: ReadError) -> Layout | None:
+    """Return a layout with which a file may be read after all, or None: other letters, or line breaks in cells."""
+    message = str(error.__cause__ or "")
+    if "UTF8" in message and request.encoding is None and not layout.encoding.startswith("cp"):
+        with opened(path, unheard, request.key) as stream:
+            encoding, findings = windows_encoding(stream.read(2**26))
+        return replace(layout, encoding=encoding, findings=(*layout.findings, *findings))
+    if RAGGED.search(message) and not layout.multiline and '"' in message:
+        finding = Finding(ASSUMED, "line breaks between quotation marks belong to the cells")
+        return replace(layout, multiline=True, findings=(*layout.findings, finding))
+    return None
 
 
 def _reworded(message: str, layout: Layout) -> str:
@@ -230,16 +233,9 @@ def _reworded(message: str, layout: Layout) -> str:
         return "has a header, but no rows."
     if ragged := RAGGED.search(message):
         width, found, line = ragged.groups()
-        return f"the line {line.splitlines()[0][:40]!r} has {found} cell(s), but the first has {width}."
-    if conversion := CONVERSION.search(message):
-        name = layout.names[int(conversion.group(1))]
+        shown = line.splitlines()[0][:40] if line.strip() else ""
         return (
-            f"the column {name!r} holds {conversion.group(2)!r} among its numbers; correct the file, or leave the "
-            "column out with --drop."
+            f"the line {shown!r} has {counted(int(found), 'cell')}, but the first line of the table has {width}; every "
+            "line must have as many, or pass --comment if it is a comment."
         )
     return f"cannot be read as a text table ({message.splitlines()[0].rstrip('.')})."
-
-
-def _matrix(batch: Any, roles: Roles) -> np.ndarray:
-    numbers = batch.select([str(column) for column in roles.features])
-    return numbers.to_tensor(null_to_nan=True, row_major=True).to_numpy()

@@ -1,0 +1,177 @@
+"""What was noticed while a file was read: assumptions, features left out and why, and what the owner should look at."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+ASSUMED, LEFT_OUT, NOTICED = "assumed", "left out", "noticed"
+KINDS = {
+    "number": "numbers",
+    "category": "categories",
+    "boolean": "booleans",
+    "date": "dates",
+    "duration": "durations",
+}
+"""Kinds of features, with their plurals."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was noticed.
+
+    Attributes
+    ----------
+    kind : {"assumed", "left out", "noticed"}
+        What follows from it: something was taken for granted, features were left out, or the owner should look.
+    text : str
+        A phrase that begins with a small letter and ends without a full stop; for features left out, the reason.
+    option : str
+        The option of the command line that changes it, as it is typed; empty if there is none.
+    features : tuple of str
+        The features that it is about.
+    topic : str
+        Findings of one kind and topic are told together, with the text of the first; empty if the text decides.
+    """
+
+    kind: str
+    text: str
+    option: str = ""
+    features: tuple[str, ...] = ()
+    topic: str = ""
+
+
+@dataclass(frozen=True)
+class ReadReport:
+    """What was read.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the table.
+    kinds : dict
+        Number of features by kind, see :data:`KINDS`.
+    missing_cells : int
+        Cells without a value, among the features that are used.
+    missing_features : tuple of str
+        The features that have such cells.
+    filled : str
+        What was done about them; empty if nothing.
+    findings : tuple of Finding
+        Everything that was assumed, left out or noticed.
+    """
+
+    n_rows: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+    missing_cells: int = 0
+    missing_features: tuple[str, ...] = ()
+    filled: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are used."""
+        return sum(self.kinds.values())
+
+    def with_findings(self, *more: Finding) -> "ReadReport":
+        """Return the report with further findings."""
+        return replace(self, findings=(*self.findings, *more))
+
+    def lines(self) -> list[str]:
+        """Return the summary: what was read, what was left out, what was assumed; then what should be looked at."""
+        found = [f"Read: {self.headline()}."]
+        if left_out := self._of(LEFT_OUT):
+            found.append("Left out: " + "; ".join(_left_out(finding) for finding in left_out) + ".")
+        if assumed := self._of(ASSUMED):
+            found.append("Assumed: " + "; ".join(_with_option(finding) for finding in assumed) + ".")
+        return found + [f"Note: {_with_option(finding)}." for finding in self._of(NOTICED)]
+
+    def headline(self) -> str:
+        """Return rows, features by kind and missing cells in one phrase."""
+        parts = [counted(count, kind, KINDS[kind]) for kind, count in self.kinds.items() if count]
+        text = f"{counted(self.n_rows, 'row')}, {counted(self.n_features, 'feature')} ({', '.join(parts) or 'none'})"
+        if not self.missing_cells:
+            return text + ", no cell missing"
+        share = 100 * self.missing_cells / max(1, self.n_rows * self.n_features)
+        where = f"in {listed(self.missing_features)}" if len(self.missing_features) else ""
+        filled = f", {self.filled}" if self.filled else ""
+        return f"{text}; {counted(self.missing_cells, 'cell')} missing ({share:.2g}%) {where}".rstrip() + filled
+
+    def document(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        return {
+            "rows": self.n_rows,
+            "features": self.n_features,
+            "kinds": {KINDS[kind]: count for kind, count in self.kinds.items()},
+            "missing": {"cells": self.missing_cells, "features": list(self.missing_features), "filled": self.filled},
+            "findings": [
+                {"kind": found.kind, "text": found.text, "option": found.option, "features": list(found.features)}
+                for found in self.findings
+            ],
+        }
+
+    def _of(self, kind: str) -> list[Finding]:
+        return [finding for finding in merged(self.findings) if finding.kind == kind]
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Join findings that say the same of different features."""
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        key = (finding.kind, finding.topic or finding.text)
+        if key in found:
+            joined = tuple(dict.fromkeys((*found[key].features, *finding.features)))
+            found[key] = replace(found[key], features=joined, option=_joined_option(found[key], finding))
+        else:
+            found[key] = finding
+    return list(found.values())
+
+
+def _joined_option(first: Finding, second: Finding) -> str:
+    """Join ``--keep a`` and ``--keep b`` to ``--keep a,b``; of many, the first says how."""
+    name, _, names = first.option.partition(" ")
+    other, _, more = second.option.partition(" ")
+    if name != other or not names or more in names.split(",") or len(names.split(",")) >= SHOWN:
+        return first.option
+    return f"{name} {names},{more}"
+
+
+SHOWN = 5
+"""So many names are written out in a phrase."""
+
+
+def listed(features: Iterable[str]) -> str:
+    """Write ``'a', 'b' and 3 more``."""
+    names = list(features)
+    shown = ", ".join(repr(str(name)) for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Write ``1 row`` or ``3 rows``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def shell_word(name: str) -> str:
+    """Write a name so that a shell and a list of the command line read it as one word."""
+    plain = name.replace("_", "").replace("-", "").replace(".", "")
+    if plain.isalnum() and not name.startswith("-"):
+        return name
+    listed = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+    return "'" + listed.replace("'", "'\\''") + "'"
+
+
+def kind_counts(kinds: Iterable[str]) -> dict[str, int]:
+    """Count features by kind, in the usual order."""
+    counts = Counter(kinds)
+    return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
+
+def _left_out(finding: Finding) -> str:
+    option = f"; to use {'it' if len(finding.features) == 1 else 'them'}: {finding.option}" if finding.option else ""
+    return f"{listed(finding.features)} ({finding.text}{option})"
+
+
+def _with_option(finding: Finding) -> str:
+    text = f"{finding.text} in {listed(finding.features)}" if finding.features else finding.text
+    return f"{text} (else {finding.option})" if finding.option else text
