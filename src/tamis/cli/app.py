@@ -1,15 +1,14 @@
 """The commands."""
 
+import re
 import time
-from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from tamis.cli.checking import check
 from tamis.cli.options import (
-    EXIT_INTERRUPTED,
     File,
     Json,
     Method,
@@ -61,7 +60,8 @@ def _start(
 def select(
     file: File,
     k: Annotated[
-        int | None, typer.Option("-k", "--features", min=1, help="How many features; by default half.")
+        int | None,
+        typer.Option("-k", "--features", min=1, help="How many features; by default half.", show_default=False),
     ] = None,
     method: Method = "lscae",
     must_keep: Annotated[
@@ -87,7 +87,7 @@ def select(
     """Choose k features of a table, and write them with a page that shows why.
 
     The folder gets selected.csv, features.csv (all features, with a reason for each), the reduced table in the
-    input's format, the saved selector, and report.html.
+    input's format, the saved selector, result.json and report.html.
 
     Examples
     --------
@@ -99,92 +99,20 @@ def select(
     - `torchrun --nproc-per-node 4 -m tamis select atlas.h5ad -k 100 --checkpoint atlas-state`
     """
     from tamis.cli import fitting, processes
+    from tamis.cli.selecting import Selecting
 
     begun = time.monotonic()
     given = parse_settings(settings) | ({} if checkpoint is None else {"checkpoint_dir": str(checkpoint)})
     with fitting.Bar(quiet or json or not processes.is_first()) as bar, processes.together():
         bar.stage("Starting")
         fitting.begin_import(method)
-        run = _Selection(file, k, method, seed, output, image_shape, reading, bar, begun)
+        run = Selecting(file, k, method, seed, output, image_shape, reading, bar, begun, quiet_report=json)
         run.go(split(must_keep), split(never), n_init, given)
     if processes.is_first():
         run.show(json)
 
 
-class _Selection:
-    """One run of ``select``, in its four steps: read, fit, look, write."""
-
-    def __init__(
-        self, file: Path, k: int | None, method: str, seed: int, output: Path | None, shape: str | None,
-        reading: Reading, bar: Any, begun: float,
-    ):  # fmt: skip
-        self.file, self.k, self.method, self.seed, self.shape = file, k, method, seed, shape
-        self.folder = output or Path(f"{file.name.split('.')[0] or 'table'}-tamis")
-        self.reading, self.bar, self.begun = reading, bar, begun
-
-    def go(self, keep: tuple[str, ...], never: tuple[str, ...], n_init: int | None, settings: dict[str, Any]) -> None:
-        """Do everything but print."""
-        from tamis.cli import fitting, output, processes
-
-        with output.output_folder(self.folder) if processes.is_first() else nullcontext():
-            self.table = fitting.read_with_bar(self.file, self.reading.request(), self.bar)
-            shape = parse_shape(self.shape, self.table.shape[1])
-            self.bar.stage("Starting")
-            unfitted = fitting.make_selector(
-                self.method, self.k, self.table, self.seed, keep=keep, never=never, n_init=n_init, settings=settings
-            )
-            with fitting.interruptible() as state:
-                self.selector = fitting.fit(unfitted, self.table, self.bar, state)
-            self.stopped = fitting.stopped_early(self.selector, state)
-            if processes.is_first():
-                self._look_and_write(shape)
-
-    def _look_and_write(self, shape: tuple[int, int] | None) -> None:
-        from tamis.cli import output
-        from tamis.report import analyse, judge
-
-        self.bar.stage("Looking at the choice")
-        analysis = analyse(self.selector, self.table.X, self.table.y, self.seed)
-        self.verdict, self.scores = judge(self.selector, analysis, self.stopped), analysis.scores
-        self.bar.stage("Writing")
-        self.files = output.write_selection(
-            self.folder, self.file, self.selector, self.table, analysis, self.verdict,
-            transpose=self.reading.transpose, image_shape=shape,
-        )  # fmt: skip
-
-    def show(self, as_json: bool) -> None:
-        """Print the result."""
-        from tamis.cli import output
-
-        names = self.table.feature_names.tolist()
-        if as_json:
-            output.print_json(self._document(names))
-        else:
-            output.print_selection(self.selector, names, self.verdict, self.files)
-        if self.stopped:
-            raise typer.Exit(EXIT_INTERRUPTED)
-
-    def _document(self, names: Any) -> dict[str, Any]:
-        chosen = self.selector.selected_
-        return {
-            "command": "select",
-            "input": str(self.file),
-            "shape": list(self.table.shape),
-            "method": self.method,
-            "seed": self.seed,
-            "stopped_early": self.stopped,
-            "selected": [
-                {"rank": rank, "feature": str(names[c]), "column": int(c), "score": self.selector.scores_[c]}
-                for rank, c in enumerate(chosen, start=1)
-            ],
-            "verdict": asdict(self.verdict),
-            "scores": self.scores,
-            "files": self.files,
-            "seconds": round(time.monotonic() - self.begun, 2),
-        }
-
-
-for _other in (evaluate, curve, compare):
+for _other in (check, evaluate, curve, compare):
     app.command()(_other)
 
 
@@ -216,17 +144,19 @@ def report(
         bar.stage("Starting")
         loaded = tamis.load(selector)
         table = fitting.read_with_bar(file, reading.request(only=loaded_names(loaded)), bar)
+        table = fitting.fill_for(table, reading.missing, None)
         shape = parse_shape(image_shape, table.shape[1])
         bar.stage("Looking at the choice")
         analysis = analyse(loaded, table.X, table.y, seed)
         verdict = judge(loaded, analysis)
         path = write_report(output, loaded, table, analysis, verdict, title=file.name, image_shape=shape)
+    printing.print_read(table)
     printing.say(verdict.sentence())
     printing.say(f"Page: {path}")
 
 
 def loaded_names(selector: Any) -> tuple[str, ...]:
-    """Give the names of a saved selector's columns; those of nameless data are numbered as the readers do."""
+    """Return the names of a saved selector's features; those of nameless data are numbered as the readers do."""
     names = getattr(selector, "feature_names_in_", None)
     if names is None:
         names = [f"feature_{i}" for i in range(selector.n_features_in_)]
@@ -245,7 +175,9 @@ def apply(
     *,
     reading: Reading,
 ) -> None:
-    """Take the features that a saved selector chose from a new file; columns are matched by name.
+    """Take the features that a saved selector chose from a new file; they are matched by name.
+
+    Categories and dates are written as the file has them, and missing cells stay missing.
 
     Examples
     --------
@@ -257,7 +189,6 @@ def apply(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
-    from tamis.readers import format_of
     from tamis.writers import write_table
 
     with fitting.Bar(quiet) as bar:
@@ -266,10 +197,12 @@ def apply(
         names = np.array(loaded_names(loaded), dtype=object)[loaded.get_support()]
         stem, ending = printing.name_parts(file)
         path = output or Path(f"{stem}-selected{ending}")
-        format_of(path)
+        printing.check_written(path)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
-        write_table(path, table, source=file, transpose=reading.transpose)
-    printing.say(f"{table.shape[0]} samples with {table.shape[1]} features: {path}")
+        reduced = printing.reduced_table(table, table.original_names)
+        write_table(path, reduced, source=file, transpose=reading.transpose)
+    printing.print_read(table)
+    printing.say(f"{reduced.shape[0]} samples with {reduced.shape[1]} features: {path}")
 
 
 @app.command()
@@ -278,5 +211,13 @@ def methods() -> None:
     from tamis.cli.output import print_table
     from tamis.selectors import SELECTORS
 
-    rows = [[name, (SELECTORS[name].__doc__ or "").strip().splitlines()[0]] for name in SELECTORS]
+    rows = [[name, first_sentence(SELECTORS[name].__doc__ or "")] for name in SELECTORS]
     print_table("Methods", ["method", "what it does"], rows)
+
+
+def first_sentence(docstring: str) -> str:
+    """Return the first line of a docstring in the words of the command line, without formulae."""
+    from tamis.cli.words import in_options
+
+    line = docstring.strip().splitlines()[0] if docstring.strip() else ""
+    return in_options(re.sub(r",? *:math:`[^`]*`", "", line))

@@ -120,11 +120,35 @@ def _megabytes(count: int) -> str:
     return f"{count / 1e6:.0f} MB" if count >= 1e6 else ""
 
 
+def allows_missing(method: str) -> bool:
+    """Tell whether a method takes missing cells as they are, by scikit-learn's tag."""
+    from sklearn.utils import get_tags
+
+    from tamis.selectors import SELECTORS
+
+    return bool(get_tags(SELECTORS[method]()).input_tags.allow_nan)
+
+
+def fill_for(table: "Table", way: str | None, method: str | None) -> "Table":
+    """Deal with missing cells as asked, by default as the method needs it; None stands for scoring, which needs all.
+
+    The report of the table that is returned says what was done.
+    """
+    from tamis.readers.missing import fill
+
+    allowed = method is not None and allows_missing(method) if table.report.missing_cells else False
+    if way == "keep" and table.report.missing_cells and not allowed:
+        what = "scores need every cell" if method is None else f"the method {method} needs every cell"
+        raise UsageError(f"--missing keep cannot be had, since {what}; pass --missing median or drop-rows.")
+    return fill(table, way or ("keep" if allowed else "median"))
+
+
 def make_selector(
     method: str, k: int | None, table: "Table", seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
     n_init: int | None = None, settings: dict[str, Any] | None = None,
 ) -> Any:  # fmt: skip
     """Make an unfitted selector; parameters that the method does not have are refused by name."""
+    from tamis.cli.whole_features import encoded_count
     from tamis.selectors import SELECTORS
 
     cls = SELECTORS[method]
@@ -133,33 +157,79 @@ def make_selector(
     unknown = [name for name in given if name not in known]
     if unknown:
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {', '.join(list(known)[1:])}.")
-    if k is not None and k > table.shape[1]:
-        raise UsageError(f"-k {k} asks for more than the {table.shape[1]} features of the table.")
+    kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
+    _check_lists(table, k, kept, banned)
     if "random_state" in known:
         given.setdefault("random_state", seed)
     return cls(
-        n_features_to_select=k,
-        must_keep=table.positions(keep, "--must-keep").tolist(),
-        never=table.positions(never, "--never").tolist(),
+        n_features_to_select=None if k is None else encoded_count(table, k, kept),
+        must_keep=kept.tolist(),
+        never=banned.tolist(),
         **given,
     )
 
 
-def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training") -> Any:
-    """Fit with a moving bar; an interruption ends training early where the method can be asked to."""
+def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
+    """Refuse what no method can do, in the words of the command line."""
+    from tamis.base import MIN_ROWS
+    from tamis.cli.whole_features import original_names
+    from tamis.readers.findings import counted, listed
+
+    wanted, refused = original_names(table, kept), original_names(table, banned)
+    both = [name for name in wanted if name in refused]
+    if both:
+        raise UsageError(f"--must-keep and --never both name {listed(both)}; remove it from one of them.")
+    if k is not None and len(wanted) > k:
+        raise UsageError(
+            f"--must-keep names {counted(len(wanted), 'feature')}, more than -k {k}; shorten the list or raise -k."
+        )
+    if table.shape[0] < MIN_ROWS:
+        raise UsageError(
+            f"the table has {counted(table.shape[0], 'row')}, but rows are compared with each other and at least "
+            f"{MIN_ROWS} are needed; pass --transpose if its features are in rows."
+        )
+
+
+def size_for(table: "Table", k: int | None) -> int:
+    """Return how many features of the file to choose: as many as asked for, by default half."""
+    features = len(table.original_names)
+    if k is not None and k > features:
+        raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
+    return max(1, features // 2) if k is None else k
+
+
+def fit(
+    selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training", k: int | None = None
+) -> Any:
+    """Fit with a moving bar; an interruption ends training early where the method can be asked to.
+
+    With categories in the table, the choice is extended to k whole features.
+    """
+    from tamis.cli.whole_features import choose_whole_features
+
     bar.stage(title)
     if "callbacks" in selector.get_params(deep=False):
         selector.set_params(callbacks=[_mover(bar, state)])
     _collect_garbage_again()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selector.fit(table.X)
+        _fit_in_words(selector, table)
     if "callbacks" in selector.get_params(deep=False):
         selector.set_params(callbacks=())
     selector.feature_names_in_ = table.feature_names
     for message in dict.fromkeys(_worded(warning, table) for warning in caught):
         complain(message)
-    return selector
+    return selector if k is None else choose_whole_features(selector, table, k)
+
+
+def _fit_in_words(selector: Any, table: "Table") -> None:
+    """Fit; an error is said in the words of the command line."""
+    from tamis.cli.words import in_options
+
+    try:
+        selector.fit(table.X)
+    except (ValueError, TypeError) as error:
+        raise UsageError(in_options(str(error), list(selector.get_params(deep=False)), table.feature_names)) from error
 
 
 def _collect_garbage_again() -> None:
@@ -174,14 +244,16 @@ def _worded(warning: Any, table: "Table") -> str:
     import numpy as np
 
     from tamis.base import ConstantColumnsWarning
+    from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
-    from tamis.readers.table import listed
+    from tamis.readers.findings import counted, listed
 
     if issubclass(warning.category, ConstantColumnsWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)
         names = listed(table.feature_names[constant])
-        return f"note: {len(constant)} feature(s) hold one value only and were left out: {names}."
-    return f"note: {warning.message}"
+        hold = "holds one value only and was" if len(constant) == 1 else "hold one value only and were"
+        return f"note: {counted(len(constant), 'feature')} {hold} left out: {names}."
+    return f"note: {in_options(str(warning.message), names=table.feature_names)}"
 
 
 def _mover(bar: Bar, state: Interruption) -> Callable[[Any], bool]:

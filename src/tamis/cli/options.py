@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 EXIT_ERROR, EXIT_INTERRUPTED = 2, 130
 READING = "How to read the file"
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV, Parquet, .npz, .mat, .h5ad, ...")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON lines, .npz, .mat, .h5ad, ...")
+]
 Saved = Annotated[Path, typer.Argument(metavar="SELECTOR", help="A saved selector, such as selector.tamis.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="Method; `tamis methods` lists them.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same features.")]
@@ -34,52 +36,65 @@ class UsageError(ValueError):
     """The command line asks for something that cannot be done; the message is one sentence."""
 
 
+def _reading(option: str, metavar: str | None, text: str, **more: Any) -> Any:
+    """Return an option of the panel on reading."""
+    return typer.Option(option, metavar=metavar, help=text, show_default=False, rich_help_panel=READING, **more)
+
+
 @dataclass(frozen=True)
 class Reading:
     """The options by which all commands read a file; see :class:`tamis.readers.Request`."""
 
-    index: Annotated[
-        str | None, typer.Option("--index", metavar="COLUMN", help="Column of sample names.", rich_help_panel=READING)
-    ] = None
+    index: Annotated[str | None, _reading("--index", "NAME", "Feature that holds the sample names.")] = None
     labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            metavar="COLUMN",
-            help="Column of labels: for scoring, never for choosing.",
-            rich_help_panel=READING,
-        ),
+        str | None, _reading("--labels", "NAME", "Feature that holds labels: for scoring, never for choosing.")
     ] = None
-    drop: Annotated[
+    drop: Annotated[list[str] | None, _reading("--drop", "NAMES", "Features to leave out: a,b or 'meta_*'.")] = None
+    keep: Annotated[
         list[str] | None,
-        typer.Option(
-            "--drop", metavar="COLUMNS", help="Columns to leave out: a,b or 'meta_*'.", rich_help_panel=READING
+        _reading("--keep", "NAMES", "Features to use though they look like identifiers, free text or mostly empty."),
+    ] = None
+    categorical: Annotated[
+        list[str] | None, _reading("--categorical", "NAMES", "Features whose numbers are codes of categories.")
+    ] = None
+    drop_text: Annotated[bool, _reading("--drop-text", None, "Leave out features that are not numbers.")] = False
+    missing: Annotated[
+        str | None,
+        _reading(
+            "--missing",
+            "WAY",
+            "Missing cells: keep, median (fill them), drop-rows or error; by default keep if the method can, else median.",
         ),
     ] = None
-    drop_text: Annotated[
-        bool, typer.Option("--drop-text", help="Leave out columns that are not numbers.", rich_help_panel=READING)
-    ] = False
+    na_values: Annotated[
+        list[str] | None, _reading("--na-values", "CELLS", "Further cells that stand for a missing value: -999,none.")
+    ] = None
+    decimal: Annotated[str | None, _reading("--decimal", "MARK", "Decimal mark of numbers in text: . or ,")] = None
+    thousands: Annotated[str | None, _reading("--thousands", "MARK", "Mark between thousands: , or .")] = None
+    day_first: Annotated[
+        bool | None,
+        _reading("--day-first/--month-first", None, "Whether 3/4/2020 is in April or in March, if no date tells."),
+    ] = None
+    delimiter: Annotated[str | None, _reading("--delimiter", "MARK", "Between the cells of a text file.")] = None
+    header: Annotated[
+        bool | None, _reading("--header/--no-header", None, "Whether the first line of the table names the features.")
+    ] = None
+    skip_rows: Annotated[int | None, _reading("--skip-rows", "N", "Lines before the header.", min=0)] = None
+    comment: Annotated[str | None, _reading("--comment", "MARK", "Lines that begin with it are passed over.")] = None
+    encoding: Annotated[str | None, _reading("--encoding", "NAME", "Of a text file, such as utf-8 or cp1252.")] = None
+    sheet: Annotated[str | None, _reading("--sheet", "NAME", "Sheet of a workbook.")] = None
     key: Annotated[
-        str | None,
-        typer.Option("--key", metavar="NAME", help="Array, data set or layer in the file.", rich_help_panel=READING),
+        str | None, _reading("--key", "NAME", "Array, data set or layer in the file, or file in an archive.")
     ] = None
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", metavar="SIGN", help="Of a text file.", rich_help_panel=READING)
-    ] = None
-    transpose: Annotated[
-        bool, typer.Option("--transpose", help="The file has features in rows.", rich_help_panel=READING)
-    ] = False
-    log1p: Annotated[bool, typer.Option("--log1p", help="Take log(1 + x) of counts.", rich_help_panel=READING)] = False
-    scale: Annotated[
-        bool, typer.Option("--scale", help="Bring every sample to the median total.", rich_help_panel=READING)
-    ] = False
+    transpose: Annotated[bool, _reading("--transpose", None, "The file has features in rows.")] = False
+    log1p: Annotated[bool, _reading("--log1p", None, "Take log(1 + x) of counts.")] = False
+    scale: Annotated[bool, _reading("--scale", None, "Bring every sample to the median total.")] = False
     in_pieces: Annotated[
         bool | None,
-        typer.Option(
+        _reading(
             "--in-pieces/--whole",
-            help="Leave the table on disk, or read it whole; by default what the free memory allows.",
-            show_default=False,
-            rich_help_panel=READING,
+            None,
+            "Leave the table on disk, or read it whole; by default what the free memory allows.",
         ),
     ] = None
 
@@ -90,12 +105,24 @@ class Reading:
         delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.delimiter or "", self.delimiter)
         if delimiter is not None and len(delimiter) != 1:
             raise UsageError(f"--delimiter takes one sign (or 'tab'); got {self.delimiter!r}.")
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Request(**(options | {"drop": split(self.drop), "delimiter": delimiter} | changes))
+        self._check_marks()
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "missing"}
+        lists = {name: split(options[name]) for name in ("drop", "keep", "categorical", "na_values")}
+        return Request(**(options | lists | {"delimiter": delimiter} | changes))
+
+    def _check_marks(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise UsageError(f"--decimal takes . or , ; got {self.decimal!r}.")
+        if self.thousands not in (None, ".", ",", " ", "'"):
+            raise UsageError(f"--thousands takes , or . or ' or a space; got {self.thousands!r}.")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise UsageError(f"--decimal and --thousands are both {self.decimal!r}; one mark cannot be both.")
+        if self.missing not in (None, "keep", "median", "drop-rows", "error"):
+            raise UsageError(f"--missing takes keep, median, drop-rows or error; got {self.missing!r}.")
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Reading` as its argument ``reading``, and its errors one sentence."""
+    """Add to a command the options of :class:`Reading` as its argument ``reading``, and its errors one sentence."""
     signature = inspect.signature(function, eval_str=True)
     own = [parameter for name, parameter in signature.parameters.items() if name != "reading"]
     shared = [

@@ -63,34 +63,78 @@ def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def name_parts(source: Path) -> tuple[str, str]:
-    """Give the name of a table without its ending, and the ending of what is written of it."""
+    """Return the name of a table without its ending, and the ending of what is written of it."""
     from tamis.readers import format_of
+    from tamis.writers import WRITERS
 
     if source.is_dir():
         return source.name.split(".")[0], FOLDERS.get(source.suffix.lower(), ".parquet")
     ending = format_of(source)
-    return source.name[: -len(ending)], ending
+    stem, inner = source.name[: -len(ending)], "." + ending.split(".")[1]
+    if ending.endswith(".gz") and inner in WRITERS:
+        return stem, ending
+    # What is read but not written, such as workbooks and archives, becomes a text table.
+    return stem, inner if inner in WRITERS or inner == ".h5ad" else ".csv"
+
+
+def check_written(path: Path) -> None:
+    """Refuse an ending in which no table is written."""
+    from tamis.readers import format_of
+    from tamis.writers import WRITERS
+
+    ending = format_of(path)
+    if ending.removesuffix(".gz") not in (*WRITERS, ".h5ad"):
+        raise UsageError(f"{path}: tables are not written as {ending}; use one of {', '.join(WRITERS)}, .h5ad.")
+
+
+def reduced_table(table: "Table", names: Sequence[str]) -> "Table":
+    """Return some features of a table as the file has them: categories and dates as text, missing cells missing."""
+    from dataclasses import replace
+
+    import numpy as np
+    from scipy.sparse import issparse
+
+    from tamis.writers import take
+
+    places = np.sort(table.positions(names, "--features"))
+    plain_numbers = table.groups is None and not set(names) & set(table.texts)
+    if table.in_pieces or issparse(table.X) or (plain_numbers and not table.report.missing_cells):
+        return take(table, places)
+    columns = {name: table.texts.get(name) for name in table.original_names if name in set(names)}
+    X = np.empty((table.shape[0], len(columns)), dtype=object)
+    for place, (name, cells) in enumerate(columns.items()):
+        X[:, place] = cells if cells is not None else _cells(table.X[:, table.positions([name], "--features")[0]])
+    found = np.array(list(columns), dtype=object)
+    return replace(table, X=X, feature_names=found, groups=None, texts={})
+
+
+def _cells(values: Any) -> list[Any]:
+    return [None if value != value else float(value) for value in values]
 
 
 def write_selection(
-    folder: Path, source: Path, selector: Any, table: "Table", analysis: "Analysis", verdict: "Verdict",
+    folder: Path, source: Path, selector: Any, tables: "tuple[Table, Table]", analysis: "Analysis", verdict: "Verdict",
     *, transpose: bool, image_shape: tuple[int, int] | None,
 ) -> dict[str, str]:  # fmt: skip
-    """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first."""
+    """Write all that ``select`` gives, each file in one piece; what took longest to compute comes first.
+
+    The first table is as the file has it, with its missing cells; the second is the one that was scored.
+    """
+    from tamis.cli.whole_features import original_names
     from tamis.files import write_text
     from tamis.report import write_report
-    from tamis.report.table import rows
-    from tamis.writers import take, write_table
+    from tamis.writers import write_table
 
-    listed = rows(selector, analysis, table.feature_names.tolist(), limit=None)
+    read, table = tables
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
-    cells = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.explained, r.reason] for r in listed]
-    k, reduced = len(selector.selected_), take(table, selector.get_support(indices=True))
+    cells = feature_rows(selector, analysis, table)
+    chosen = original_names(table, selector.selected_)
     stem, ending = name_parts(source)
     page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
+    reduced = reduced_table(read, chosen)
     paths = [
         ("selector", selector.save(folder / "selector.tamis")),
-        ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[:k]))),
+        ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[: len(chosen)]))),
         ("features", write_text(folder / "features.csv", csv_text(headings, cells))),
         ("page", write_report(folder / "report.html", selector, table, analysis, verdict, **page)),
         ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
@@ -98,18 +142,36 @@ def write_selection(
     return {name: str(path) for name, path in paths}
 
 
+def feature_rows(selector: Any, analysis: "Analysis", table: "Table") -> list[list[Any]]:
+    """Return a line for every feature of the file, best first; a category has the words of its best 0/1 feature."""
+    from tamis.cli.whole_features import original_scores
+    from tamis.report.table import rows
+
+    names, scores = table.feature_names.tolist(), original_scores(selector, table)
+    groups = dict(zip(names, (table.feature_names if table.groups is None else table.groups).tolist(), strict=True))
+    found: dict[str, list[Any]] = {}
+    for row in rows(selector, analysis, names, limit=None):
+        name = groups[row.name]
+        score = scores[name] if row.score is not None or name != row.name else None
+        nearest = groups.get(row.nearest, row.nearest)
+        if name not in found:
+            found[name] = [len(found) + 1, name, score, nearest, row.correlation, row.explained, row.reason]
+    return list(found.values())
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document; numbers that JSON lacks are null."""
-    print(json.dumps(_plain(document), ensure_ascii=False, indent=2))
+    print(json.dumps(plain(document), ensure_ascii=False, indent=2))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; numbers that JSON lacks are null."""
     import math
 
     if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [plain(part) for part in value]
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -139,13 +201,20 @@ def print_table(
     Console().print(drawn)
 
 
-def print_selection(selector: Any, names: Sequence[str], verdict: "Verdict", files: dict[str, str]) -> None:
+def print_read(table: "Table") -> None:
+    """Print what was read: in three lines, and what should be looked at."""
+    for line in table.report.lines():
+        say(line)
+
+
+def print_selection(selector: Any, table: "Table", verdict: "Verdict", files: dict[str, str]) -> None:
     """Print the chosen features, the verdict, and where the page is."""
     from tamis.cli.fitting import is_terminal
+    from tamis.cli.whole_features import original_names, original_scores
 
-    chosen = list(selector.selected_)
+    chosen, scores = original_names(table, selector.selected_), original_scores(selector, table)
     limit = SHOWN if is_terminal() else len(chosen)
-    rows = [[str(i), str(names[c]), number(selector.scores_[c])] for i, c in enumerate(chosen[:limit], start=1)]
+    rows = [[str(i), name, number(scores[name])] for i, name in enumerate(chosen[:limit], start=1)]
     more = f" (the best {limit} of {len(chosen)}; all are in {files['selected']})" if limit < len(chosen) else ""
     print_table(f"Chosen features{more}", ["rank", "feature", "score"], rows, numbers=(0, 2))
     say(verdict.headline + ".", {"good": "green", "fair": "yellow", "poor": "red"}[verdict.level])

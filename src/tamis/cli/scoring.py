@@ -11,6 +11,7 @@ import numpy as np
 
 from tamis.cli.fitting import Bar, Interruption, fit, make_selector
 from tamis.cli.options import UsageError, split
+from tamis.cli.whole_features import original_names
 from tamis.metrics import Sample, dense_sample, random_columns, score_columns, stability
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Evaluation:
     refits: float | None = None
 
     def document(self) -> dict[str, Any]:
-        """Give everything for JSON."""
+        """Return everything for JSON."""
         return {
             "scores": self.scores,
             "spread_over_resamples": self.spread,
@@ -79,7 +80,7 @@ class Evaluation:
         }
 
     def rows(self) -> list[list[str]]:
-        """Give the lines of the printed table."""
+        """Return the lines of the printed table."""
         found = []
         for name, value in self.scores.items():
             others = np.array(self.random[name])
@@ -145,7 +146,8 @@ def _overlap_of_refits(table: "Table", selector: Any, refits: int, bar: Bar, see
     for number in range(refits):
         rows = np.sort(rng.permutation(table.shape[0])[: max(3, table.shape[0] // 2)])
         half = replace(table, X=table.X[rows], y=None, sample_names=None)
-        fitted = fit(clone(selector), half, bar, Interruption(), f"Refit {number + 1} of {refits}")
+        size = len(original_names(table, selector.selected_))
+        fitted = fit(clone(selector), half, bar, Interruption(), f"Refit {number + 1} of {refits}", size)
         chosen.append(fitted.selected_)
     return stability(chosen, table.shape[1])
 
@@ -186,7 +188,8 @@ def try_one(
 ) -> Entry:  # fmt: skip
     """Fit one method for one k and score it."""
     begun = time.monotonic()
-    selector = fit(make_selector(method, k, table, seed, n_init=n_init, settings=settings), table, bar, state, name)
+    unfitted = make_selector(method, k, table, seed, n_init=n_init, settings=settings)
+    selector = fit(unfitted, table, bar, state, name, k)
     seconds = time.monotonic() - begun
     bar.stage(f"Scoring {name}")
     lists = random_columns(sample, len(selector.selected_), 3, seed)
@@ -197,12 +200,12 @@ def try_one(
 
 
 def suggested_size(sizes: list[int], entries: list[Entry]) -> int:
-    """Give the smallest list that explains nearly as much as the one that explains most."""
+    """Return the smallest list that explains nearly as much as the one that explains most."""
     explained = [max(0.0, entry.scores["explained"]) for entry in entries]
     return next(size for size, value in zip(sizes, explained, strict=True) if value >= ENOUGH * max(explained))
 
 
 def overlaps(entries: list[Entry]) -> np.ndarray:
-    """Give the share of features that each pair of selections has in common."""
+    """Return the share of features that each pair of selections has in common."""
     sets = [set(entry.selected.tolist()) for entry in entries]
     return np.array([[len(a & b) / max(1, min(len(a), len(b))) for b in sets] for a in sets])

@@ -1,6 +1,5 @@
 """The commands that score lists and lay several selections side by side: evaluate, curve, compare."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +30,10 @@ USUAL = ("lscae", "cae", "laplacian-score", "mcfs", "variance", "random")
 """Compared by default, as far as they are there: the quick ones, and what they must beat."""
 
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for a page, a CSV file and JSON.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FOLDER", help="Folder for report.html, selections.csv, scores.csv and result.json."
+    ),
 ]
 
 
@@ -48,6 +50,10 @@ def evaluate(
         int, typer.Option("--refits", min=0, help="Fit a saved selector anew on so many halves, to see what stays.")
     ] = 0,
     seed: Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for selections.csv, scores.csv and result.json."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -61,42 +67,17 @@ def evaluate(
     - `tamis evaluate cells.h5ad -f CD3D,NKG7,LYZ --labels cell_type`
     - `tamis evaluate genes.parquet -f genes-tamis/selector.tamis --refits 5 --json`
     """
-    from tamis.cli import fitting, output, scoring
+    from tamis.cli.evaluating import Evaluating
 
-    with fitting.Bar(quiet or json) as bar:
-        bar.stage("Starting")
-        names, selector = scoring.listed_features(features)
-        if refits and selector is None:
-            raise UsageError("--refits needs a saved selector (-f selector.tamis), whose method is fitted anew.")
-        table = fitting.read_with_bar(file, reading.request(), bar)
-        columns = table.positions(names, "--features")
-        found = scoring.evaluate(
-            table,
-            columns,
-            bar,
-            n_random=random_lists,
-            n_resamples=resamples,
-            seed=seed,
-            selector=selector,
-            refits=refits,
-        )
-    if json:
-        chosen = [str(table.feature_names[column]) for column in columns]
-        output.print_json({"command": "evaluate", "input": str(file), "features": chosen, **found.document()})
-        return
-    headings = ["score", "list", "over halves", "random lists (range)", "better than"]
-    output.print_table(f"{len(columns)} features of {file.name}", headings, found.rows(), numbers=(1,))
-    output.say(
-        f"Stability: on {100 * found.wins:.0f}% of halves of the samples, the list explains more than a random one."
-    )
-    if found.refits is not None:
-        output.say(f"Refits on halves overlap by {found.refits:.2f} (1: the same features, 0: as by chance).")
+    run = Evaluating(file, features, seed, output, reading, quiet or json)
+    run.go(n_random=random_lists, n_resamples=resamples, refits=refits)
+    run.show(json)
 
 
 @command
 def curve(
     file: File,
-    k: Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:100:10.")] = "5,10,20,50",
+    k: Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10.")] = "5,10,20,50",
     method: Method = "lscae",
     n_init: Restarts = None,
     seed: Seed = 0,
@@ -116,11 +97,13 @@ def curve(
     Examples
     --------
     - `tamis curve genes.parquet -k 5,10,20,50,100`
-    - `tamis curve cells.h5ad -k 10:100:10 --labels cell_type -o curve`
+    - `tamis curve cells.h5ad -k 10:50:10 --labels cell_type -o curve`
     """
     sizes = parse_sizes(k)
     plan = [(f"k = {size}", method, size) for size in sizes]
-    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs)
+    run = _Several(
+        "curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs, json
+    )
     run.go()
     run.finish(json)
 
@@ -151,7 +134,9 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs)
+    run = _Several(
+        "compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs, json
+    )
     run.go()
     run.finish(json)
 
@@ -176,11 +161,13 @@ class _Several:
     def __init__(
         self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
         settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool, jobs: int = 1,
+        quiet_report: bool = False,
     ):  # fmt: skip
         self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
         self.n_init, self.settings, self.reading, self.quiet, self.jobs = n_init, settings, reading, quiet, jobs
         self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
         self.entries: list[Entry] = []
+        self.quiet_report = quiet_report
         self.interrupted = False
 
     def go(self) -> None:
@@ -190,19 +177,32 @@ class _Several:
 
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
-            table = fitting.read_with_bar(self.file, self.reading.request(), bar)
-            self.names = table.feature_names
-            largest = max(size for _, _, size in self.plan)
-            if largest > table.shape[1]:
-                raise UsageError(f"-k {largest} asks for more than the {table.shape[1]} features of the table.")
-            self._fit_all(table, dense_sample(table.X, random_state=self.seed), bar)
+            read = fitting.read_with_bar(self.file, self.reading.request(), bar)
+            fitting.size_for(read, max(size for _, _, size in self.plan))
+            scored = None if self.reading.missing == "keep" else self.reading.missing
+            self.table = fitting.fill_for(read, scored, None)
+            tables = {method: fitting.fill_for(read, self.reading.missing, method) for _, method, _ in self.plan}
+            fitting.make_selector("variance", None, self.table, self.seed)  # Refuses a table with too few rows.
+            if not self.quiet_report:
+                output.print_read(self._told(tables))
+            self._fit_all(tables, dense_sample(self.table.X, random_state=self.seed), bar)
             self._write()
 
-    def _fit_all(self, table: Any, sample: Any, bar: Any) -> None:
+    def _told(self, tables: dict[str, Any]) -> Any:
+        """Return the table whose report is printed; methods that take missing cells are named beside it."""
+        from dataclasses import replace
+
+        keeping = [method for method, table in tables.items() if table.report.filled != self.table.report.filled]
+        if not keeping:
+            return self.table
+        filled = f"{self.table.report.filled} (kept for {', '.join(keeping)})"
+        return replace(self.table, report=replace(self.table.report, filled=filled))
+
+    def _fit_all(self, tables: dict[str, Any], sample: Any, bar: Any) -> None:
         from tamis.cli import fitting, scoring
 
         tasks = [
-            (name, method, size, table, sample, self.seed, self.n_init, self._own_settings(method))
+            (name, method, size, tables[method], sample, self.seed, self.n_init, self._own_settings(method))
             for name, method, size in self.plan
         ]
         with fitting.interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
@@ -234,11 +234,11 @@ class _Several:
         return [size for _, _, size in self.plan[: len(self.entries)]]
 
     def headings(self) -> list[str]:
-        """Give the headings of the table."""
+        """Return the headings of the table."""
         return ["k" if self.command == "curve" else "method", *self.entries[0].scores, "seconds"]
 
     def rows(self) -> list[list[str]]:
-        """Give the lines of the table."""
+        """Return the lines of the table."""
         first = [str(size) for size in self.sizes] if self.command == "curve" else [e.name for e in self.entries]
         return [
             [name, *(f"{value:.3f}" for value in entry.scores.values()), f"{entry.seconds:.1f}"]
@@ -256,25 +256,34 @@ class _Several:
         return f"Smallest J: {best.name}, which explains {100 * best.scores['explained']:.0f}% of the other features."
 
     def document(self) -> dict[str, Any]:
-        """Give everything for JSON."""
+        """Return everything for JSON."""
+        from tamis.cli import results
         from tamis.cli.scoring import suggested_size
 
-        entries = [
-            asdict(entry) | {"k": len(entry.selected), "selected": self.names[entry.selected].tolist()}
-            for entry in self.entries
-        ]
         suggestion = {"suggested_k": suggested_size(self.sizes, self.entries)} if self.command == "curve" else {}
-        return {
-            "command": self.command,
-            "input": str(self.file),
-            "interrupted": self.interrupted,
-            **suggestion,
-            "entries": entries,
-        }
+        kept = {"interrupted": self.interrupted, **suggestion, "entries": self.documents(), "page": str(self.page)}
+        return results.document_of(self.command, self.file, self.table, **kept)
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return every selection: method, size, seed, features, scores, those of random lists, and seconds."""
+        from tamis.cli.whole_features import original_names
+
+        return [
+            {
+                "name": entry.name,
+                "method": method,
+                "k": size,
+                "seed": self.seed,
+                "selected": original_names(self.table, entry.selected),
+                "scores": entry.scores,
+                "random": entry.random,
+                "seconds": entry.seconds,
+            }
+            for entry, (_, method, size) in zip(self.entries, self.plan, strict=False)
+        ]
 
     def _write(self) -> None:
-        from tamis.cli import output, scoring
-        from tamis.files import write_text
+        from tamis.cli import results, scoring
         from tamis.report import plots, write_scores
 
         scores = [entry.scores for entry in self.entries]
@@ -283,18 +292,20 @@ class _Several:
         else:
             names = [entry.name for entry in self.entries]
             figures = [*plots.score_bars(names, scores), plots.overlap_figure(names, scoring.overlaps(self.entries))]
-        write_text(self.folder / "scores.csv", output.csv_text(self.headings(), self.rows()))
+        results.write_selections(self.folder, self.documents())
+        results.write_scores_table(self.folder, self.documents())
         title = f"{self.file.name}: {'several sizes' if self.command == 'curve' else 'several methods'}"
         self.page = write_scores(
             self.folder / "report.html", figures, self.headings(), self.rows(), title=title, lead=self.conclusion()
         )
+        results.write_result(self.folder, self.document())
 
     def finish(self, as_json: bool) -> None:
         """Print the result."""
         from tamis.cli import output
 
         if as_json:
-            output.print_json(self.document() | {"page": str(self.page)})
+            output.print_json(self.document())
         else:
             output.print_table(self.file.name, self.headings(), self.rows(), numbers=range(1, len(self.headings())))
             output.say(self.conclusion())

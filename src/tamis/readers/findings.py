@@ -84,7 +84,7 @@ class ReadReport:
             found.append("Left out: " + "; ".join(_left_out(finding) for finding in left_out) + ".")
         if assumed := self._of(ASSUMED):
             found.append("Assumed: " + "; ".join(_with_option(finding) for finding in assumed) + ".")
-        return found + [f"Note: {_with_option(finding)}." for finding in self._of(NOTICED)]
+        return found + [f"Note: {finding.text}, pass {finding.option}." for finding in self._of(NOTICED)]
 
     def headline(self) -> str:
         """Return rows, features by kind and missing cells in one phrase."""

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.readers.findings import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, kind_counts, listed, shell_word
-from tamis.readers.layout import asked_decimal
 from tamis.readers.kinds import MISSING, Feature, Rules, UndecidedMarksError, encode, looks_like_id, trimmed
+from tamis.readers.layout import asked_decimal
 from tamis.readers.numbers import core_of, evidence, read_numbers
 from tamis.readers.roles import Roles
 from tamis.readers.table import ReadError, Request, Table, label_array, match_names, numbered
@@ -103,16 +103,14 @@ def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Featur
     findings: list[Finding] = []
     undecided: dict[str, str] = {}
     for place in frame.roles.features:
-        levels = _levels_wanted(request.only, names[place])
+        levels = _levels_wanted(request.only, names[place]) if request.only else []
         if place in columns and place not in categorical and not levels:
             result = _plain(names[place], frame.matrix[:, columns[place]], place in keep)
         else:
             column = _texts_of(frame.matrix[:, columns[place]]) if place in columns else frame.others[place]
             try:
                 coded = place in categorical or bool(levels)
-                result = encode(
-                    names[place], column, rules, keep=place in keep, categorical=coded, levels=levels
-                )
+                result = encode(names[place], column, rules, keep=place in keep, categorical=coded, levels=levels)
             except UndecidedMarksError as error:
                 undecided[names[place]] = str(error)
                 continue

@@ -52,7 +52,7 @@ def _records(text: str) -> list[dict[str, Any]]:
     else:
         records = [_record(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not all(isinstance(record, dict) for record in records):
-        raise ReadError("is not a list of records; every entry must be an object such as {\"a\": 1}.")
+        raise ReadError('is not a list of records; every entry must be an object such as {"a": 1}.')
     return records
 
 

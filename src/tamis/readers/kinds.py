@@ -210,7 +210,9 @@ def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Fi
     values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
     values[pc.is_null(cells).to_numpy(zero_copy_only=False)] = np.nan
     finding = Finding(ASSUMED, "text with few values was read as categories", "", (name,))
-    return Feature(name, "category", values, tuple(f"{name}={level}" for level in encoded), cells.to_pylist(), (finding,))
+    return Feature(
+        name, "category", values, tuple(f"{name}={level}" for level in encoded), cells.to_pylist(), (finding,)
+    )
 
 
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:

@@ -12,7 +12,7 @@ from tamis.readers.table import ReadError, Request
 DELIMITERS = ",\t;| "
 NAMES_OF_MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 HEAD_LINES = 50
-HEAD_CELLS = 2_000_000
+HEAD_CELLS = 600_000
 """So many cells of the head are looked at; a wide table gives fewer lines."""
 
 OPEN_MARK = re.compile(r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")
@@ -104,7 +104,11 @@ def _described(
     units = header and _is_units_row(body, decimal)
     if not body[units:]:
         raise ReadError("has a header, but no rows.")
-    names = [name.strip().lstrip("\ufeff") for name in cells[0]] if header else [f"feature_{i}" for i in range(len(cells[0]))]
+    names = (
+        [name.strip().lstrip("\ufeff") for name in cells[0]]
+        if header
+        else [f"feature_{i}" for i in range(len(cells[0]))]
+    )
     if header and numbered[0][1].startswith("#") and names[0].startswith("#"):
         names[0] = names[0].lstrip("# ")
     rows = numbered[min(len(numbered) - 1, header + units)][0] if header + units < len(numbered) else 0
@@ -268,9 +272,7 @@ def _with_corner(cells: list[list[str]]) -> list[list[str]]:
     return cells
 
 
-def _check_widths(
-    cells: list[list[str]], numbered: list[tuple[int, str]], delimiter: str, request: Request
-) -> None:
+def _check_widths(cells: list[list[str]], numbered: list[tuple[int, str]], delimiter: str, request: Request) -> None:
     width = len(cells[0])
     for row, (number, _) in zip(cells, numbered, strict=False):
         if len(row) != width:
@@ -300,7 +302,6 @@ def decimals_in(rows: list[list[str]]) -> set[str]:
 
 def is_number(cell: str, decimal: str) -> bool:
     """Tell whether Arrow reads a cell as a number or a missing one."""
-    cell = cell.strip()
     if decimal == ",":
         if "." in cell:
             return False
@@ -308,13 +309,13 @@ def is_number(cell: str, decimal: str) -> bool:
     try:
         float(cell)
     except ValueError:
-        return cell in MISSING
+        return cell.strip() in MISSING
     return "_" not in cell
 
 
 def _is_units_row(body: list[list[str]], decimal: str) -> bool:
     """Tell whether a row of units, such as kg or °C, stands between the header and the numbers."""
-    if len(body) < 3:
+    if len(body) < 3 or all(is_number(cell, decimal) for cell in body[0]):
         return False
     numeric = [i for i in range(len(body[0])) if all(is_number(row[i], decimal) for row in body[1:])]
     numeric = [i for i in numeric if any(row[i].strip() for row in body[1:])]
@@ -322,9 +323,7 @@ def _is_units_row(body: list[list[str]], decimal: str) -> bool:
     return bool(units) and not any(is_number(unit, decimal) and unit for unit in units) and any(units)
 
 
-def _text_columns(
-    body: list[list[str]], decimal: str, shown: set[str], delimiter: str, request: Request
-) -> list[int]:
+def _text_columns(body: list[list[str]], decimal: str, shown: set[str], delimiter: str, request: Request) -> list[int]:
     """Return the columns that are read as text: words, and numbers whose marks have to be found out."""
     if asked_decimal(request) == "," and delimiter == ",":
         return list(range(len(body[0])))  # Arrow would read 1.5 as a number, which it is not then.

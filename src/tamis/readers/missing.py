@@ -185,7 +185,9 @@ def _median_filled(table: Table) -> Table:
     if table.groups is None:
         categories: set[str] = set()
     else:
-        categories = {str(group) for group, name in zip(table.groups, table.feature_names, strict=True) if group != name}
+        categories = {
+            str(group) for group, name in zip(table.groups, table.feature_names, strict=True) if group != name
+        }
     for place in places:
         column = X[:, place]
         gaps = np.isnan(column)
@@ -196,8 +198,10 @@ def _median_filled(table: Table) -> Table:
         gaps = np.isnan(np.asarray(table.X[:, members[0]], dtype=np.float64))
         X[np.ix_(gaps, members)] = _commonest(np.asarray(table.X[:, members])[~gaps])
     filled = csr_array(X) if issparse(table.X) else X
-    how = "filled with medians" if not categories & set(table.report.missing_features) else (
-        "filled with medians, categories with their commonest value"
+    how = (
+        "filled with medians"
+        if not categories & set(table.report.missing_features)
+        else ("filled with medians, categories with their commonest value")
     )
     return _said(replace(table, X=filled), how)
 

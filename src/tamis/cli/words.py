@@ -1,0 +1,70 @@
+"""Messages of the library in the words of the command line: options instead of parameters."""
+
+import re
+from collections.abc import Sequence
+
+OPTIONS = {
+    "n_features_to_select": "-k",
+    "must_keep": "--must-keep",
+    "never": "--never",
+    "n_init": "--n-init",
+    "random_state": "--seed",
+}
+"""Parameters that have an option of their own; all others are set by --set."""
+
+PHRASES = {
+    r"\bPass more rows, or transpose X if its samples are in columns\b": (
+        "Pass a table with more rows, or --transpose if its features are in rows"
+    ),
+    r"\bFill the gaps \(for example with sklearn\.impute\.SimpleImputer\)": "Fill the gaps with --missing median",
+    r"\bPass a DataFrame or positions\b": "Give the features names",
+    r"\bCheck how X was read\b": "Look at what was read with tamis check",
+    r"\bName them in must_keep to select them all the same\b": "Name them with --must-keep to select them all the same",
+    r"\bCheck the parameter\b": "Check the option",
+    r"\bthe (\d+) column\(s\) of X holds\b": r"the \1 features holds",
+    r"\b(\d+) of the (\d+) column\(s\)": r"\1 of the \2 features",
+    r"\b1 (column|feature|value|sample|unit)\(s\)": r"1 \1",
+    r"\b(\d+) (column|feature|value|sample|unit)\(s\)": r"\1 \2s",
+    r"\bcolumns?\b(?= '| of X)": "feature",
+    r"\bColumns\b": "Features",
+    r"\bcolumn\b": "feature",
+    r"\bcolumns\b": "features",
+    r"\bX has\b": "the table has",
+    r"\bX holds\b": "The table holds",
+    r"\b(of|in|as|Pass) X\b": r"\1 the table",
+}
+
+
+def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str] = ()) -> str:
+    """Return a message with options where the library names parameters.
+
+    Parameters
+    ----------
+    message : str
+        Of an error or a warning.
+    parameters : sequence of str
+        The other parameters of the method, which are set by ``--set``.
+    names : sequence of str
+        Names of the features, which the library calls by their positions.
+    """
+    message = re.sub(r"\bcolumn (\d+)\b", lambda found: _name(int(found[1]), names), message)
+    message = re.sub(r"\bThe '(\w+)' parameter of \w+\b", lambda found: _option(found[1]), message)
+    for pattern, words in PHRASES.items():
+        message = re.sub(pattern, words, message)
+    for name, option in OPTIONS.items():
+        message = re.sub(rf"\b{name}=(\S)", rf"{option} \1", message)
+        message = re.sub(
+            rf"(?<![\w-]){name}\b(?=( holds| names| takes| and | lists|\)|;|,|\.| must|$))", option, message
+        )
+    for name in parameters:
+        if name not in OPTIONS:
+            message = re.sub(rf"(?<![\w-]){name}=(\S)", rf"--set {name}=\1", message)
+    return message
+
+
+def _name(position: int, names: Sequence[str]) -> str:
+    return f"feature {names[position]!r}" if position < len(names) else f"feature {position}"
+
+
+def _option(parameter: str) -> str:
+    return OPTIONS.get(parameter, f"--set {parameter}")
