@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 EXIT_ERROR, EXIT_INTERRUPTED = 2, 130
 READING = "How to read the file"
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON lines, .npz, .mat, .h5ad, ...")
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON, .npz, .h5ad, ...")]
 Saved = Annotated[Path, typer.Argument(metavar="SELECTOR", help="A saved selector, such as selector.tamis.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="Method; `tamis methods` lists them.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same features.")]
@@ -63,7 +61,7 @@ class Reading:
         _reading(
             "--missing",
             "WAY",
-            "Missing cells: keep, median (fill them), drop-rows or error; by default keep if the method can, else median.",
+            "Missing cells: keep, median, drop-rows or error; by default keep if the method can, else median.",
         ),
     ] = None
     na_values: Annotated[

@@ -50,9 +50,7 @@ class Selecting:
             return
         output.print_read(self.table)
         if self.k is None:
-            output.say(
-                f"No -k was given: {size} features are chosen, half of all; `tamis curve` shows what a size costs."
-            )
+            output.say(f"No -k was given: {size} features are chosen, half of all; tamis curve shows what fewer cost.")
 
     def _look_and_write(self, shape: tuple[int, int] | None) -> None:
         from tamis.cli import fitting, output, results

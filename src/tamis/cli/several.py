@@ -101,11 +101,9 @@ def curve(
     """
     sizes = parse_sizes(k)
     plan = [(f"k = {size}", method, size) for size in sizes]
-    run = _Several(
-        "curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs, json
-    )
+    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet, json, jobs)
     run.go()
-    run.finish(json)
+    run.finish()
 
 
 @command
@@ -134,11 +132,9 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several(
-        "compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs, json
-    )
+    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet, json, jobs)
     run.go()
-    run.finish(json)
+    run.finish()
 
 
 def _methods(text: str | None) -> list[str]:
@@ -160,14 +156,14 @@ class _Several:
 
     def __init__(
         self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
-        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool, jobs: int = 1,
-        quiet_report: bool = False,
+        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool,
+        as_json: bool, jobs: int,
     ):  # fmt: skip
         self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
-        self.n_init, self.settings, self.reading, self.quiet, self.jobs = n_init, settings, reading, quiet, jobs
+        self.n_init, self.settings, self.reading, self.jobs = n_init, settings, reading, jobs
+        self.quiet, self.as_json = quiet or as_json, as_json
         self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
         self.entries: list[Entry] = []
-        self.quiet_report = quiet_report
         self.interrupted = False
 
     def go(self) -> None:
@@ -183,7 +179,7 @@ class _Several:
             self.table = fitting.fill_for(read, scored, None)
             tables = {method: fitting.fill_for(read, self.reading.missing, method) for _, method, _ in self.plan}
             fitting.make_selector("variance", None, self.table, self.seed)  # Refuses a table with too few rows.
-            if not self.quiet_report:
+            if not self.as_json:
                 output.print_read(self._told(tables))
             self._fit_all(tables, dense_sample(self.table.X, random_state=self.seed), bar)
             self._write()
@@ -300,11 +296,11 @@ class _Several:
         )
         results.write_result(self.folder, self.document())
 
-    def finish(self, as_json: bool) -> None:
+    def finish(self) -> None:
         """Print the result."""
         from tamis.cli import output
 
-        if as_json:
+        if self.as_json:
             output.print_json(self.document())
         else:
             output.print_table(self.file.name, self.headings(), self.rows(), numbers=range(1, len(self.headings())))

@@ -12,6 +12,9 @@ OPTIONS = {
 }
 """Parameters that have an option of their own; all others are set by --set."""
 
+FOLLOWING = r" holds| names| takes| and | lists|\)|;|,|\.| must|$"
+"""What comes after the name of a parameter where it is one; never, for example, is also a word."""
+
 PHRASES = {
     r"\bPass more rows, or transpose X if its samples are in columns\b": (
         "Pass a table with more rows, or --transpose if its features are in rows"
@@ -53,9 +56,7 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
         message = re.sub(pattern, words, message)
     for name, option in OPTIONS.items():
         message = re.sub(rf"\b{name}=(\S)", rf"{option} \1", message)
-        message = re.sub(
-            rf"(?<![\w-]){name}\b(?=( holds| names| takes| and | lists|\)|;|,|\.| must|$))", option, message
-        )
+        message = re.sub(rf"(?<![\w-]){name}\b(?={FOLLOWING})", option, message)
     for name in parameters:
         if name not in OPTIONS:
             message = re.sub(rf"(?<![\w-]){name}=(\S)", rf"--set {name}=\1", message)

@@ -76,16 +76,19 @@ def member_of(path: Path, wanted: str | None) -> str:
         raise ReadError(f"{path}: is not a zip archive, or it is damaged.")
     with zipfile.ZipFile(path) as archive:
         try:
-            return _member([entry.filename for entry in archive.infolist() if not entry.is_dir()], wanted)
+            return _member(_files(archive), wanted)
         except ReadError as error:
             raise ReadError(f"{path}: {error}") from error
 
 
 @contextmanager
 def _from_zip(stream: Any, member: str | None) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive:
-        with archive.open(_member([entry.filename for entry in archive.infolist() if not entry.is_dir()], member)) as f:
-            yield f
+    with zipfile.ZipFile(stream) as archive, archive.open(_member(_files(archive), member)) as unpacked:
+        yield unpacked
+
+
+def _files(archive: zipfile.ZipFile) -> list[str]:
+    return [entry.filename for entry in archive.infolist() if not entry.is_dir()]
 
 
 def _member(names: list[str], wanted: str | None) -> str:
@@ -110,9 +113,9 @@ def _from_zstandard(stream: Any, member: str | None) -> Iterator[IO[bytes]]:  # 
 
 
 OPENERS: dict[bytes, Callable[[Any, str | None], Any]] = {
-    b"\x1f\x8b": lambda stream, _: gzip.GzipFile(fileobj=stream),
-    b"BZh": lambda stream, _: bz2.BZ2File(stream),
-    b"\xfd7zXZ\0": lambda stream, _: lzma.LZMAFile(stream),
+    b"\x1f\x8b": lambda stream, _: gzip.open(stream),
+    b"BZh": lambda stream, _: bz2.open(stream),
+    b"\xfd7zXZ\0": lambda stream, _: lzma.open(stream),
     b"\x28\xb5\x2f\xfd": _from_zstandard,
     b"PK\x03\x04": _from_zip,
 }

@@ -25,7 +25,8 @@ NAMED = {
 """Patterns of dates that can be read in one way only, with the format of each."""
 
 SWAPPABLE = rf"^(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second>\d{{1,2}})[/-]\d{{4}}{TIME}$"
-CLOCK = r"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:(?P<hours>\d{1,4}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:\.\d+)?))?)?$"
+HOURS = r"(?P<hours>\d{1,4}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:\.\d+)?))?"
+CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def _finish(table: Table, request: Request) -> Table:
 
 
 def _named_apart(table: Table) -> Table:
-    """Number names that repeat; formats that know nothing of kinds hold numbers only."""
+    """Set distinct names, and the report of formats that know nothing of kinds and hold numbers only."""
     report = table.report
     if not report.kinds:
         report = replace(report, n_rows=table.shape[0], kinds={"number": table.shape[1]})

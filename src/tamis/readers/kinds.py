@@ -28,7 +28,8 @@ MAX_ENCODED = 1000
 """A category that was asked for may have so many."""
 
 ID_NAME = re.compile(
-    r"^(?:ids?|idx|index|uuid|guid|key|row|row[_ ]?(?:id|nr|num|number|names?)|unnamed: 0|.+[_ .-](?:id|uuid|guid|key|idx))$",
+    r"^(?:ids?|idx|index|uuid|guid|key|row|row[_ ]?(?:id|nr|num|number|names?)|unnamed: 0"
+    r"|.+[_ .-](?:id|uuid|guid|key|idx))$",
     re.IGNORECASE,
 )
 ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
@@ -210,9 +211,8 @@ def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Fi
     values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
     values[pc.is_null(cells).to_numpy(zero_copy_only=False)] = np.nan
     finding = Finding(ASSUMED, "text with few values was read as categories", "", (name,))
-    return Feature(
-        name, "category", values, tuple(f"{name}={level}" for level in encoded), cells.to_pylist(), (finding,)
-    )
+    labels = tuple(f"{name}={level}" for level in encoded)
+    return Feature(name, "category", values, labels, cells.to_pylist(), (finding,))
 
 
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
