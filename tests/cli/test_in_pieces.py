@@ -108,8 +108,7 @@ def test_apply_evaluate_and_report_take_folders(stored, run, quick_options):
             "--labels names 'type', which is not a column of obs; there",
         ),
         ("cells.zarr", Request(transpose=True), "has its samples in rows; leave --transpose out"),
-        ("parts", Request(), "the column 'id' holds text, not numbers; leave it out"),
-        ("cells.h5ad", Request(in_pieces=True, drop=("*",)), "no column is left to select from"),
+        ("cells.h5ad", Request(in_pieces=True, drop=("*",)), "no feature is left to select from"),
         ("cells.h5ad", Request(in_pieces=True, key="raw"), "holds no matrix 'raw'; there are X"),
     ],
 )
@@ -124,9 +123,7 @@ def test_a_gap_in_the_last_rows_is_named_with_its_place(stored, blobs, run):
     np.save(stored / "gap.npy", X)
     found = run("select", "gap.npy", "-k", 2, "--in-pieces")
     assert found.exit_code == 2
-    assert (
-        "gap.npy: 1 cell(s) are missing or not finite, in the column 'feature_3', the first in row 89" in found.stderr
-    )
+    assert "gap.npy: 1 cell of 'feature_3' missing or infinite, the first in row 89; a table that is" in found.stderr
     assert not (stored / "gap-tamis").exists()
 
 
@@ -138,3 +135,9 @@ def test_a_checkpoint_is_kept_and_used(stored, run, quick_options):
     refused = run(*options, "--seed", 1)
     assert refused.exit_code == 2
     assert "state/fit.checkpoint is the checkpoint of another fit: seed was" in refused.stderr
+
+
+def test_text_among_parts_is_left_out_with_a_word(stored):
+    table = read(stored / "parts", Request())
+    assert "id" not in table.feature_names
+    assert [(found.kind, found.features) for found in table.report.findings] == [("left out", ("id",))]

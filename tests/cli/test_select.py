@@ -23,7 +23,7 @@ def test_select_writes_everything_and_says_so(run, table_file, roles, quick_opti
     assert len(set(chosen)) == 3
     assert set(chosen) <= set(blobs.names)
     assert "Page: out/report.html" in result.stderr
-    files = {"selected.csv", "features.csv", "blobs-selected.csv", "selector.tamis", "report.html"}
+    files = {"selected.csv", "features.csv", "blobs-selected.csv", "selector.tamis", "report.html", "result.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == files
     reduced = read(tmp_path / "out/blobs-selected.csv", Request(index="id", labels="cluster"))
     assert set(reduced.feature_names) == set(chosen)
@@ -89,7 +89,7 @@ def test_constant_features_are_noted_by_name(run, table_file, quick_options, tmp
     table_file.write_text("\n".join([lines[0] + ",still", *(line + ",7" for line in lines[1:])]))
     result = run("select", table_file, "-k", 2, "--index", "id", *quick_options)
     assert result.exit_code == 0
-    assert "tamis: note: 1 feature(s) hold one value only and were left out: 'still'." in result.stderr
+    assert "tamis: note: 1 feature holds one value only and was left out: 'still'." in result.stderr
 
 
 def test_images_get_a_pixel_map(run, tmp_path, rng, quick_options):

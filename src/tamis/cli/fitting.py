@@ -229,7 +229,9 @@ def _fit_in_words(selector: Any, table: "Table") -> None:
     try:
         selector.fit(table.X)
     except (ValueError, TypeError) as error:
-        raise UsageError(in_options(str(error), list(selector.get_params(deep=False)), table.feature_names)) from error
+        raise UsageError(
+            in_options(str(error), list(selector.get_params(deep=False)), table.feature_names.tolist())
+        ) from error
 
 
 def _collect_garbage_again() -> None:
@@ -253,7 +255,7 @@ def _worded(warning: Any, table: "Table") -> str:
         names = listed(table.feature_names[constant])
         hold = "holds one value only and was" if len(constant) == 1 else "hold one value only and were"
         return f"note: {counted(len(constant), 'feature')} {hold} left out: {names}."
-    return f"note: {in_options(str(warning.message), names=table.feature_names)}"
+    return f"note: {in_options(str(warning.message), names=table.feature_names.tolist())}"
 
 
 def _mover(bar: Bar, state: Interruption) -> Callable[[Any], bool]:

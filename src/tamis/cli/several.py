@@ -179,9 +179,10 @@ class _Several:
             self.table = fitting.fill_for(read, scored, None)
             tables = {method: fitting.fill_for(read, self.reading.missing, method) for _, method, _ in self.plan}
             fitting.make_selector("variance", None, self.table, self.seed)  # Refuses a table with too few rows.
+            tasks = self._tasks(tables, dense_sample(self.table.X, random_state=self.seed))
             if not self.as_json:
                 output.print_read(self._told(tables))
-            self._fit_all(tables, dense_sample(self.table.X, random_state=self.seed), bar)
+            self._fit_all(tasks, bar)
             self._write()
 
     def _told(self, tables: dict[str, Any]) -> Any:
@@ -194,13 +195,15 @@ class _Several:
         filled = f"{self.table.report.filled} (kept for {', '.join(keeping)})"
         return replace(self.table, report=replace(self.table.report, filled=filled))
 
-    def _fit_all(self, tables: dict[str, Any], sample: Any, bar: Any) -> None:
-        from tamis.cli import fitting, scoring
-
-        tasks = [
+    def _tasks(self, tables: dict[str, Any], sample: Any) -> list[tuple[Any, ...]]:
+        return [
             (name, method, size, tables[method], sample, self.seed, self.n_init, self._own_settings(method))
             for name, method, size in self.plan
         ]
+
+    def _fit_all(self, tasks: list[tuple[Any, ...]], bar: Any) -> None:
+        from tamis.cli import fitting, scoring
+
         with fitting.interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
             for entry in scoring.try_all(tasks, bar, state, self.jobs):
                 if state.asked:

@@ -112,10 +112,15 @@ def _from_zstandard(stream: Any, member: str | None) -> Iterator[IO[bytes]]:  # 
         yield unpacked
 
 
+def _plain_packing(opener: Callable[[Any], Any]) -> Callable[[Any, str | None], Any]:
+    """Return an opener of files that hold one file only, so that none can be asked for."""
+    return lambda stream, member: opener(stream)  # noqa: ARG005
+
+
 OPENERS: dict[bytes, Callable[[Any, str | None], Any]] = {
-    b"\x1f\x8b": lambda stream, _: gzip.open(stream),
-    b"BZh": lambda stream, _: bz2.open(stream),
-    b"\xfd7zXZ\0": lambda stream, _: lzma.open(stream),
+    b"\x1f\x8b": _plain_packing(gzip.open),
+    b"BZh": _plain_packing(bz2.open),
+    b"\xfd7zXZ\0": _plain_packing(lzma.open),
     b"\x28\xb5\x2f\xfd": _from_zstandard,
     b"PK\x03\x04": _from_zip,
 }

@@ -104,12 +104,8 @@ def _described(
     units = header and _is_units_row(body, decimal)
     if not body[units:]:
         raise ReadError("has a header, but no rows.")
-    names = (
-        [name.strip().lstrip("\ufeff") for name in cells[0]]
-        if header
-        else [f"feature_{i}" for i in range(len(cells[0]))]
-    )
-    if header and numbered[0][1].startswith("#") and names[0].startswith("#"):
+    names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
+    if header and names[0].startswith("#"):
         names[0] = names[0].lstrip("# ")
     rows = numbered[min(len(numbered) - 1, header + units)][0] if header + units < len(numbered) else 0
     findings = findings + _said(delimiter, decimal, header, units, trailing, request, body)

@@ -38,8 +38,8 @@ def mark_missing(table: Table, request: Request) -> Table:
         places = np.flatnonzero(infinite)
         raise ReadError(
             f"{counted(int(infinite.sum()), 'cell')} of {listed(table.feature_names[places])} "
-            f"{'is' if infinite.sum() == 1 else 'are'} infinite; pass --na-values inf,-inf to treat them as missing, or "
-            f"leave features out with --drop {shell_word(str(table.feature_names[places[0]]))}."
+            f"{'is' if infinite.sum() == 1 else 'are'} infinite; pass --na-values inf,-inf to treat them as missing, "
+            f"or leave features out with --drop {shell_word(str(table.feature_names[places[0]]))}."
         )
     return replace(table, X=X)
 
@@ -182,12 +182,8 @@ def _said(table: Table, text: str) -> Table:
 def _median_filled(table: Table) -> Table:
     X = np.array(table.X.toarray() if issparse(table.X) else table.X, dtype=np.result_type(table.X.dtype, np.float32))
     places = np.flatnonzero(np.isnan(X).any(axis=0))
-    if table.groups is None:
-        categories: set[str] = set()
-    else:
-        categories = {
-            str(group) for group, name in zip(table.groups, table.feature_names, strict=True) if group != name
-        }
+    groups = table.feature_names if table.groups is None else table.groups
+    categories = {str(group) for group in groups[groups != table.feature_names]}
     for place in places:
         column = X[:, place]
         gaps = np.isnan(column)

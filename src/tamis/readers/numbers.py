@@ -28,7 +28,7 @@ def _shapes(decimal: str, other: str) -> dict[str, str]:
 
 
 SHAPES = {".": _shapes(r"\.", ","), ",": _shapes(",", r"\.")}
-"""By decimal mark: clear if no other reading is possible, open if the mark may part thousands, grouped if both occur."""
+"""By decimal mark: clear unless the same cell is open, where the mark may part thousands; grouped if both occur."""
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,6 @@ def _summarise(source: TableSource, progress: Progress) -> None:
     if columns.size:
         raise ReadError(
             f"{counted(int(found.non_finite.sum()), 'cell')} of {listed(source.column_names()[columns])} missing or "
-            f"infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so read it whole "
+            f"infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so read it "
             "with --whole, fill the gaps, or leave features out with --drop."
         )

@@ -197,7 +197,8 @@ def numbered(names: Sequence[str], start: str = "feature") -> tuple[list[str], l
 
     The second ``a`` becomes ``a_2``; a nameless one is called by its position.
     """
-    taken, found, repeated = set(names), [], {}
+    taken, found = set(names), []
+    repeated: dict[str, None] = {}
     if len(taken) == len(names) and "" not in taken:
         return list(names), []
     seen: set[str] = set()

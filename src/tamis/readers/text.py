@@ -192,7 +192,7 @@ def _batches(stream: IO[bytes], plan: Plan, numbers: list[int], text: list[int])
         message = str(error)
         if "conversion error" in message and "UTF8" not in message:
             raise NotPlainError(message) from error
-        raise ReadError(_reworded(message, layout)) from error
+        raise ReadError(_reworded(message)) from error
 
 
 def _not_plain(plan: Plan, path: Path, request: Request) -> set[int]:
@@ -228,7 +228,7 @@ def _mended(layout: Layout, path: Path, request: Request, error: ReadError) -> L
     return None
 
 
-def _reworded(message: str, layout: Layout) -> str:
+def _reworded(message: str) -> str:
     if "Empty CSV file" in message:
         return "has a header, but no rows."
     if ragged := RAGGED.search(message):

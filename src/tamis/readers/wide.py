@@ -102,8 +102,8 @@ def _split(line: bytes, plan: "Plan") -> list[bytes]:
 def _check_width(found: int, width: int, line: bytes) -> None:
     if found != width:
         raise ReadError(
-            f"the line {line[:40].decode('utf-8', 'replace')!r} has {counted(found, 'cell')}, but the first line of the "
-            f"table has {width}; every line must have as many, or pass --comment if it is a comment."
+            f"the line {line[:40].decode('utf-8', 'replace')!r} has {counted(found, 'cell')}, but the first line of "
+            f"the table has {width}; every line must have as many, or pass --comment if it is a comment."
         )
 
 
