@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from tamis.readers import ReadError, Request, read
+from tamis.readers import Request, read
 
 
 @pytest.fixture

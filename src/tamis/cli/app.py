@@ -189,6 +189,7 @@ def apply(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
+    from tamis.readers import format_of
     from tamis.writers import write_table
 
     with fitting.Bar(quiet) as bar:
@@ -199,7 +200,7 @@ def apply(
         path = output or Path(f"{stem}-selected{ending}")
         printing.check_written(path)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
-        reduced = printing.reduced_table(table, table.original_names)
+        reduced = printing.reduced_table(table, table.original_names, format_of(path))
         write_table(path, reduced, source=file, transpose=reading.transpose)
     printing.print_read(table)
     printing.say(f"{reduced.shape[0]} samples with {reduced.shape[1]} features: {path}")

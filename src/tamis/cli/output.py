@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 
+TABULAR = (".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow")
+"""Endings of formats whose features may hold text."""
+
 FOLDERS = {".zarr": ".h5ad"}
 """In which format the reduced table of a folder is written; Parquet, if it is not listed."""
 
@@ -87,8 +90,11 @@ def check_written(path: Path) -> None:
         raise UsageError(f"{path}: tables are not written as {ending}; use one of {', '.join(WRITERS)}, .h5ad.")
 
 
-def reduced_table(table: "Table", names: Sequence[str]) -> "Table":
-    """Return some features of a table as the file has them: categories and dates as text, missing cells missing."""
+def reduced_table(table: "Table", names: Sequence[str], ending: str) -> "Table":
+    """Return some features of a table as the file has them: categories and dates as text, missing cells missing.
+
+    Formats of numbers only, by their ending, get the numbers that the table holds.
+    """
     from dataclasses import replace
 
     import numpy as np
@@ -98,7 +104,8 @@ def reduced_table(table: "Table", names: Sequence[str]) -> "Table":
 
     places = np.sort(table.positions(names, "--features"))
     plain_numbers = table.groups is None and not set(names) & set(table.texts)
-    if table.in_pieces or issparse(table.X) or (plain_numbers and not table.report.missing_cells):
+    numeric = not ending.startswith(TABULAR) or (plain_numbers and not table.report.missing_cells)
+    if table.in_pieces or issparse(table.X) or numeric:
         return take(table, places)
     columns = {name: table.texts.get(name) for name in table.original_names if name in set(names)}
     X = np.empty((table.shape[0], len(columns)), dtype=object)
@@ -131,7 +138,7 @@ def write_selection(
     chosen = original_names(table, selector.selected_)
     stem, ending = name_parts(source)
     page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
-    reduced = reduced_table(read, chosen)
+    reduced = reduced_table(read, chosen, ending)
     paths = [
         ("selector", selector.save(folder / "selector.tamis")),
         ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[: len(chosen)]))),

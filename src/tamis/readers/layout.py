@@ -113,7 +113,7 @@ def _described(
         findings.append(Finding(ASSUMED, "the first line is the header, though it holds a number", "--no-header"))
     text = _text_columns(body[units:], decimal, shown, delimiter, request)
     longest = max(len(line) for _, line in numbered)
-    multiline = any(line.count('"') % 2 for _, line in numbered) or any("\n" in cell for row in cells for cell in row)
+    multiline = any("\n" in line for _, line in numbered)
     return Layout(
         delimiter, decimal, encoding, names, rows, text, frozenset(shown), longest, runs, multiline, trailing,
         tuple(findings),
@@ -168,11 +168,24 @@ def _lines(text: str, request: Request) -> list[tuple[int, str]]:
     every = re.split(r"\r\n|\n|\r", text)
     if request.comment:
         every = [line for line in every if not line.startswith(request.comment)]
-    lines = [(number, line) for number, line in enumerate(every) if line.strip() and number >= (request.skip_rows or 0)]
+    lines = [(n, line) for n, line in _joined(every) if line.strip() and n >= (request.skip_rows or 0)]
     if not lines:
         raise ReadError("holds no lines.")
     room = max(3, HEAD_CELLS // (1 + max(lines[-1][1].count(mark) for mark in DELIMITERS)))
     return lines[: min(room, HEAD_LINES + _comments(lines))]
+
+
+def _joined(lines: list[str], limit: int = 20) -> list[tuple[int, str]]:
+    """Join lines that a cell between quotation marks goes over, each with the number of its first line."""
+    found, place = [], 0
+    while place < len(lines):
+        stop = place + 1
+        if lines[place].count('"') % 2:
+            ends = (n for n in range(place + 1, min(len(lines), place + limit)) if lines[n].count('"') % 2)
+            stop = next(ends, place) + 1
+        found.append((place, "\n".join(lines[place:stop])))
+        place = stop
+    return found
 
 
 def _comments(lines: list[tuple[int, str]]) -> int:
@@ -198,7 +211,7 @@ def _delimiter(lines: list[str], asked: str | None) -> tuple[str, bool]:
         return asked, False
     csv.field_size_limit(2**31 - 1)
     tail = [line for line in lines[len(lines) // 2 :] if not line.startswith("#")] or lines[-1:]
-    sizes = {mark: [len(row) for row in split_lines(tail, mark, False)] for mark in DELIMITERS}
+    sizes = {mark: _widths(tail, mark) for mark in DELIMITERS}
     even = {mark: counts[-1] for mark, counts in sizes.items() if counts[-1] > 1 and len(set(counts)) == 1}
     words = {len(line.split()) for line in tail}
     solid = {mark: count for mark, count in even.items() if mark != " "}
@@ -207,8 +220,17 @@ def _delimiter(lines: list[str], asked: str | None) -> tuple[str, bool]:
     if even:
         first = [row for row in lines if not row.startswith("#")] or lines
         widths = {mark: len(split_lines(first[:1], mark, False)[0]) for mark in even}
-        return max(even, key=lambda mark: (widths[mark] in (even[mark], even[mark] - 1), even[mark])), False
+        order = {mark: (widths[mark] == even[mark], widths[mark] == even[mark] - 1, even[mark]) for mark in even}
+        return max(even, key=lambda mark: order[mark]), False
     return max(",\t;|", key=lambda mark: sum(line.count(mark) for line in tail)), False
+
+
+def _widths(lines: list[str], mark: str) -> list[int]:
+    """Return the number of cells of every line; none if quotation marks do not fit the delimiter."""
+    try:
+        return [len(row) for row in split_lines(lines, mark, False)]
+    except ReadError:
+        return [0]
 
 
 def _first_line_of_table(lines: list[str], delimiter: str, runs: bool) -> int:
@@ -217,8 +239,6 @@ def _first_line_of_table(lines: list[str], delimiter: str, runs: bool) -> int:
     A title is passed over only if a header follows it, or if it is one single cell: else the header itself is
     defective, and the user must see to it.
     """
-    if any(line.count('"') % 2 for line in lines):
-        return 0  # Line breaks between quotation marks: a line is not a row.
     widths = [len(split_lines([line], delimiter, runs)[0]) for line in lines]
     usual = Counter(widths[len(widths) // 2 :]).most_common(1)[0][0]
     start = 0

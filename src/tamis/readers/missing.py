@@ -131,7 +131,7 @@ def _sentinels(table: Table) -> list[Finding]:
         Finding(
             NOTICED,
             f"{value:g} lies far outside the other values of {listed(names)}; if it stands for missing cells",
-            f"--na-values {value:g}" if value >= 0 else f"--na-values={value:g}",
+            f"--na-values {value:g}",
         )
         for value, names in found.items()
     ]
@@ -224,4 +224,4 @@ def _rows_dropped(table: Table) -> Table:
         y=None if table.y is None else np.asarray(table.y)[kept],
         texts={name: [cells[i] for i in kept] for name, cells in table.texts.items()},
     )
-    return _said(dropped, f"whose {counted(int(gaps.sum()), 'row')} were left out")
+    return _said(dropped, f"{counted(int(gaps.sum()), 'row')} with them left out")

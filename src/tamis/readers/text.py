@@ -2,6 +2,7 @@
 
 import io
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -139,20 +140,26 @@ class _Rewritten(io.RawIOBase):
     """A text file of which every line is rewritten while it is read."""
 
     def __init__(self, stream: IO[bytes], layout: Layout, comment: str | None):
-        self.lines = io.TextIOWrapper(io.BufferedReader(stream), layout.encoding, newline=None)  # type: ignore[type-var]
+        self.stream, self.decoder, self.rest = stream, getincrementaldecoder(layout.encoding)(), ""
         self.comment, self.runs, self.delimiter = comment, layout.runs, layout.delimiter
 
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        lines = self.lines.readlines(max(size, BLOCK_BYTES)) if size >= 0 else self.lines.readlines()
+    def read(self, size: int = -1) -> bytes:  # noqa: ARG002 (whole lines are given, however many are asked for)
+        while block := self.stream.read(BLOCK_BYTES):
+            lines = (self.rest + self.decoder.decode(block)).split("\n")
+            self.rest = lines.pop()
+            if kept := self._rewritten(lines):
+                return kept
+        last, self.rest = self.rest, ""
+        return self._rewritten([last]) if last else b""
+
+    def _rewritten(self, lines: list[str]) -> bytes:
         kept = [line for line in lines if not (self.comment and line.startswith(self.comment))]
         if self.runs:
-            kept = [self.delimiter.join(line.split()) + "\n" for line in kept]
-        if lines and not kept:
-            return self.read(size)
-        return "".join(kept).encode()
+            kept = [self.delimiter.join(line.split()) for line in kept]
+        return "".join(line + "\n" for line in kept).encode()
 
 
 def _blocks(stream: IO[bytes], plan: Plan) -> Blocks:
