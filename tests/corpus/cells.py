@@ -1,4 +1,4 @@
-"""Cases of the corpus: numbers, kinds of features and missing cells."""
+"""Cases of the corpus: numbers and kinds of features."""
 
 from messy_files import B, Case, lines, plain, refused, swapped, text
 
@@ -171,6 +171,27 @@ NUMBERS = {
     "limits of detection": text(said=["'d' (numbers mixed with '<5'"], d=["<5", "7", "8", "<5", "9", "12", "<5", "6"]),
 }
 
+DOUBTFUL = {"x": ["74.224", "12.500", "1.100", "8.250"], "y": [1, 2, 3, 5]}
+NUMBERS |= {
+    "undecided point far down": refused(
+        "t.csv", "x;y\n" + "1;2\n" * 300 + "74.224;3\n", "the point of '74.224' in 'x' may be a decimal or a thousands"
+    ),
+    "undecided point beside a decimal comma": Case(
+        "t.csv",
+        lines(DOUBTFUL | {"y": quoted(["1,5", "2,5", "3,5", "5,5"])}).encode(),
+        (),
+        ("x", "y"),
+        ("x", "y"),
+        {"x": 74224.0, "y": 1.5},
+        ("'74.224' was read as 74224 in 'x'", "'1,5' was read as 1.5 in 'y'"),
+    ),
+    "postcodes": text(
+        said=["'01099' begins with a zero, so that it was read as a category in 'd'"],
+        **spread(["01099", "10115", "01099", "80331"] * 2),
+    ),
+    "telephone numbers": text(said=["'d' (text that differs in every row"], d=[f"030 123 45{i}" for i in EIGHT]),
+}
+
 KINDS = {
     "categories": text(
         said=["text with few values was read as categories in 'd'", "1 category"],
@@ -285,65 +306,4 @@ KINDS = {
     ),
     "words dropped": text(options=["--drop-text"], said=["'d' (text, by --drop-text)"], d=["x", "y"] * 4),
     "one word only": text(said=["'d' (it has one value only)"], d=["same"] * 8),
-}
-
-GAPS = {
-    "empty cells": text(
-        said=["2 cells missing (6.2%) in 'd', filled with medians"],
-        first=FIRST,
-        features=ABCD,
-        d=["", "2", "3", "", "2", "3", "4", "5"],
-    ),
-    "many markers": text(
-        said=["6 cells missing (19%) in 'c', 'd'"],
-        features=ABCD,
-        c=["1", "2", "null", "2", "NaN", "1", "-", "1"],
-        d=["1", "N/A", "#N/A", "?", "2", "1", "3", "1"],
-    ),
-    "markers in text": text(
-        said=[
-            "'NA' was read as missing in 'd'",
-            "1 cell missing (3.1%) in 'd', filled with medians, categories with their commonest value",
-        ],
-        **spread(["x", "NA", "y", "x", "x", "y", "y", "x"]),
-    ),
-    "mostly missing": text(
-        said=["'d' (missing in more than half of the rows; to use it: --keep d)"], d=["1", "2", "", "", "", "", "", "3"]
-    ),
-    "no value at all": text(said=["'d' (no value at all"], d=[""] * 8),
-    "sentinels": text(
-        said=["-999 lies far outside the other values of 'd'; if it stands for missing cells, pass --na-values -999"],
-        selected=("d", "a"),
-        features=ABCD,
-        d=["1", "-999", "3", "4", "2", "3", "-999", "5"],
-    ),
-    "sentinels as missing": text(
-        options=["--na-values", "-999"],
-        said=["2 cells missing (6.2%) in 'd'"],
-        features=ABCD,
-        d=["1", "-999", "3", "4", "2", "3", "-999.0", "5"],
-    ),
-    "gaps refused": refused(
-        "t.csv", lines(plain(d=["", *"1234567"])), "1 cell missing, in 'd'; pass --missing median", "--missing", "error"
-    ),
-    "rows dropped": text(
-        options=["--missing", "drop-rows"],
-        said=["1 cell missing (3.1%) in 'd', 1 row with them left out"],
-        features=ABCD,
-        d=["", *"1234567"],
-    ),
-    "gaps kept by a method that cannot": refused(
-        "t.csv",
-        lines(plain(d=["", *"1234567"])),
-        "--missing keep cannot be had, since the method variance needs every cell",
-        "--missing",
-        "keep",
-    ),
-    "infinite": refused(
-        "t.csv", lines(plain(d=["inf", *"1234567"])), "1 cell of 'd' is infinite; pass --na-values inf"
-    ),
-    "infinite as missing": text(
-        options=["--na-values", "inf"], said=["1 cell missing"], features=ABCD, d=["inf", *"1234567"]
-    ),
-    "excel errors": text(said=["1 cell missing (3.1%) in 'd'"], features=ABCD, d=["#DIV/0!", *"1234567"]),
 }

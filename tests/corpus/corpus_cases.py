@@ -1,7 +1,8 @@
 """All cases of the corpus."""
 
-from cells import GAPS, KINDS, NUMBERS
+from cells import KINDS, NUMBERS
 from formats import FORMATS
+from gaps import GAPS
 from layouts import LAYOUTS
 from messy_files import Case
 

@@ -79,14 +79,21 @@ def rules_of(frame: Frame, request: Request) -> Rules:
     asked = asked_decimal(request)
     if asked:
         return Rules(missing, asked, True, request.thousands, request.day_first)
-    shown = set(frame.decimals)
+    shown = frame.decimals | decimals_of_text(frame, request)
+    decimal = next(iter(shown)) if len(shown) == 1 else None
+    return Rules(missing, decimal, False, request.thousands, request.day_first)
+
+
+def decimals_of_text(frame: Frame, request: Request) -> set[str]:
+    """Return the decimal marks that numbers in the columns of text show beyond doubt."""
+    missing = frozenset(MISSING) | frozenset(request.na_values)
+    shown: set[str] = set()
     for place in frame.roles.features:
         if len(shown) < 2 and place in frame.others and _is_text(frame.others[place]):
             cells = trimmed(frame.others[place], missing)
-            if read_numbers(cells, ".", None).share == 1:
+            if cells.null_count < len(cells) and read_numbers(cells, ".", None).share == 1:
                 shown |= evidence(core_of(cells))
-    decimal = next(iter(shown)) if len(shown) == 1 else None
-    return Rules(missing, decimal, False, request.thousands, request.day_first)
+    return shown
 
 
 def _is_text(column: Any) -> bool:

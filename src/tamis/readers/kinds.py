@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,8 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
         return _left_out(name, "it has no value at all", "")
     if _all_in(pc.utf8_lower(cells), (*TRUE, *FALSE)):
         return _boolean(name, pc.is_in(pc.utf8_lower(cells), value_set=pa.array(TRUE)), cells.to_pylist())
+    if pc.any(pc.match_substring_regex(cells, r"^0\d+$")).as_py():
+        return _codes(name, cells, keep)
     numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
     if numbers.values is not None:
         return _number(name, numbers.values, cells, keep)
@@ -176,6 +178,16 @@ def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:
     return _left_out(name, f"free text with {levels:,} different values", option)
 
 
+def _codes(name: str, cells: Any, keep: bool) -> Feature | Finding:
+    """Take digits behind zeros for words, which they are in postcodes and the like."""
+    found = _words(name, cells, keep)
+    if isinstance(found, Finding):
+        return found
+    example = cells.filter(pc.match_substring_regex(cells, r"^0\d+$"))[0].as_py()
+    text = f"{example!r} begins with a zero, so that it was read as a category"
+    return replace(found, findings=(Finding(ASSUMED, text, "", (name,)),))
+
+
 def _number(name: str, values: NDArray[np.float64], cells: Any, keep: bool) -> Feature | Finding:
     present = values[~np.isnan(values)]
     if not keep and (present % 1 == 0).all() and looks_like_id(name, len(np.unique(present)), len(present)):
@@ -184,8 +196,10 @@ def _number(name: str, values: NDArray[np.float64], cells: Any, keep: bool) -> F
 
 
 def _as_written(name: str, values: NDArray[np.float64], cells: Any) -> tuple[Finding, ...]:
-    """Say how a number was understood, by the first cell that is not written as in Python."""
-    unusual = pc.fill_null(pc.invert(pc.match_substring_regex(cells, r"^[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?$")), False)
+    """Say how a number was understood, by the first cell that Python would not read so."""
+    plain = pc.match_substring_regex(cells, r"^-?\d*\.?\d+(?:[eE][+-]?\d+)?$")
+    usual = pc.cast(pc.if_else(plain, cells, None), pa.float64()).to_numpy(zero_copy_only=False)
+    unusual = pa.array((usual != values) & ~np.isnan(values))
     place = pc.index(unusual, True).as_py()
     if place < 0:
         return ()

@@ -28,6 +28,8 @@ def mark_missing(table: Table, request: Request) -> Table:
     numbers = [value for value in map(_number, request.na_values) if value is not None]
     X = table.X
     values = X.data if issparse(X) else X
+    if issparse(X) and 0.0 in numbers:
+        raise ReadError("--na-values 0 cannot be had, since a sparse table does not tell its zeros from missing cells.")
     if numbers and values.size:
         hit = np.isin(values, [value for value in numbers if not np.isnan(value)])
         if hit.any():
@@ -180,26 +182,31 @@ def _said(table: Table, text: str) -> Table:
 
 
 def _median_filled(table: Table) -> Table:
-    X = np.array(table.X.toarray() if issparse(table.X) else table.X, dtype=np.result_type(table.X.dtype, np.float32))
-    places = np.flatnonzero(np.isnan(X).any(axis=0))
+    if issparse(table.X):
+        return _said(replace(table, X=_sparse_filled(table.X)), "filled with medians")
+    X = np.array(table.X, dtype=np.result_type(table.X.dtype, np.float32))
     groups = table.feature_names if table.groups is None else table.groups
-    categories = {str(group) for group in groups[groups != table.feature_names]}
-    for place in places:
-        column = X[:, place]
-        gaps = np.isnan(column)
-        group = None if table.groups is None else str(table.groups[place])
-        column[gaps] = np.median(column[~gaps]) if group not in categories else 0.0
-    for group in categories & set(table.report.missing_features):
-        members = np.flatnonzero(table.groups == group)
-        gaps = np.isnan(np.asarray(table.X[:, members[0]], dtype=np.float64))
-        X[np.ix_(gaps, members)] = _commonest(np.asarray(table.X[:, members])[~gaps])
-    filled = csr_array(X) if issparse(table.X) else X
-    how = (
-        "filled with medians"
-        if not categories & set(table.report.missing_features)
-        else ("filled with medians, categories with their commonest value")
-    )
-    return _said(replace(table, X=filled), how)
+    categories = {str(group) for group in groups[groups != table.feature_names]} & set(table.report.missing_features)
+    for place in np.flatnonzero(_counts(X, np.isnan)):
+        gaps = np.isnan(X[:, place])
+        if str(groups[place]) not in categories:
+            X[gaps, place] = np.median(X[~gaps, place])
+    for category in categories:
+        members = np.flatnonzero(groups == category)
+        gaps = np.isnan(X[:, members[0]])
+        X[np.ix_(gaps, members)] = _commonest(X[np.ix_(~gaps, members)])
+    more = ", categories with their commonest value" if categories else ""
+    return _said(replace(table, X=X), "filled with medians" + more)
+
+
+def _sparse_filled(X: Any) -> Any:
+    """Fill the stored gaps of a CSR matrix; zeros that are not stored count for the median."""
+    filled = csr_array(X, dtype=np.result_type(X.dtype, np.float32), copy=True)
+    gaps = np.flatnonzero(np.isnan(filled.data))
+    for place in np.unique(filled.indices[gaps]):
+        column = X[:, [place]].toarray()
+        filled.data[gaps[filled.indices[gaps] == place]] = np.median(column[~np.isnan(column)])
+    return filled
 
 
 def _commonest(rows: NDArray[Any]) -> NDArray[Any]:

@@ -91,7 +91,7 @@ def core_of(cells: Any) -> Core:
     percent = _mask(text, r"\d\s*%$")
     text = pc.replace_substring_regex(text, r"(\d)\s*%$", r"\1")
     text = pc.replace_substring_regex(text, "^[\u2212\u2012\u2013]\\s?", "-")
-    spaced = _mask(text, r"^[+-]?\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?$")
+    spaced = _mask(text, r"^[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d+)?$")
     text = pc.if_else(pa.array(spaced), pc.replace_substring_regex(text, "[ '’]", ""), text)
     return Core(text, spaced, negative, percent, english, currencies)
 

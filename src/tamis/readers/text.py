@@ -16,9 +16,10 @@ from pyarrow import csv as arrow_csv
 
 from tamis.readers.compression import opened
 from tamis.readers.findings import ASSUMED, Finding, counted
-from tamis.readers.frame import Frame, table_of
+from tamis.readers.frame import Frame, decimals_of_text, table_of
 from tamis.readers.kinds import MISSING
-from tamis.readers.layout import Layout, find_layout, windows_encoding
+from tamis.readers.layout import Layout, asked_decimal, find_layout
+from tamis.readers.lines import windows_encoding
 from tamis.readers.numbers import plain_number
 from tamis.readers.roles import Roles, assign_roles
 from tamis.readers.table import Progress, ReadError, Request, Table, unheard
@@ -63,7 +64,11 @@ def read_frame(path: Path, request: Request, progress: Progress) -> Frame:
     for attempt in range(4):
         plan = _plan(layout, request)
         try:
-            return _frame(plan, path, request, progress)
+            frame = _frame(plan, path, request, progress)
+            doubtful = _doubtful(frame, layout, request)
+            if not doubtful:
+                return frame
+            layout = replace(layout, text=sorted({*layout.text, *doubtful}))
         except NotPlainError:
             layout = replace(layout, text=sorted({*layout.text, *_not_plain(plan, path, request)}))
         except ReadError as error:
@@ -99,6 +104,21 @@ def _frame(plan: Plan, path: Path, request: Request, progress: Progress) -> Fram
     others = {place: pa.chunked_array(parts, pa.string()).combine_chunks() for place, parts in texts.items()}
     findings = (*plan.layout.findings, *plan.roles.findings)
     return Frame(plan.roles, matrix, plan.numbers, others, findings, _decimals(plan.layout, matrix))
+
+
+def _doubtful(frame: Frame, layout: Layout, request: Request) -> list[int]:
+    """Return plain columns with fractions whose point might part thousands, so that their cells must be looked at.
+
+    So it is if a semicolon parts the cells and no number of the head tells, or if other columns have decimal commas.
+    """
+    if asked_decimal(request) or layout.decimal == ",":
+        return []
+    open_marks = layout.delimiter == ";" and not layout.decimals
+    if not open_marks and "," not in decimals_of_text(frame, request):
+        return []
+    with np.errstate(invalid="ignore"):
+        fractions = ((frame.matrix % 1 != 0) & np.isfinite(frame.matrix)).any(axis=0)
+    return [place for place, found in zip(frame.plain, fractions, strict=True) if found]
 
 
 def _is_wide(layout: Layout) -> bool:
