@@ -9,6 +9,9 @@ from tamis.readers.table import ReadError, Request
 
 NAMES_OF_MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 
+UNIT = re.compile(r"^[^\d$€£¥₹(+,.'-][^,;]*$")
+"""What a cell of a row of units looks like: it begins with no digit, sign or currency."""
+
 PADDED = re.compile(r"^\s*0\d+\s*$")
 """Digits behind a zero, as in codes: 01099 is a place, not a number."""
 
@@ -193,14 +196,14 @@ def _is_units_row(body: list[list[str]], decimal: str) -> bool:
     numeric = [i for i in range(len(body[0])) if all(is_number(row[i], decimal) for row in body[1:])]
     numeric = [i for i in numeric if any(row[i].strip() for row in body[1:])]
     units = [body[0][i].strip() for i in numeric]
-    return bool(units) and not any(is_number(unit, decimal) and unit for unit in units) and any(units)
+    return any(units) and all(not unit or UNIT.match(unit) for unit in units)
 
 
 def _text_columns(body: list[list[str]], decimal: str, shown: set[str], delimiter: str, request: Request) -> list[int]:
     """Return the columns that are read as text: words, and numbers whose marks have to be found out."""
     if asked_decimal(request) == "," and delimiter == ",":
         return list(range(len(body[0])))  # Arrow would read 1.5 as a number, which it is not then.
-    open_marks = delimiter == ";" and not shown and asked_decimal(request) is None
+    open_marks = delimiter != "," and not shown and asked_decimal(request) is None
     found = []
     for place, column in enumerate(zip(*body, strict=True)):
         undecided = open_marks and any(OPEN_MARK.match(cell.strip()) for cell in column)

@@ -109,11 +109,11 @@ def _frame(plan: Plan, path: Path, request: Request, progress: Progress) -> Fram
 def _doubtful(frame: Frame, layout: Layout, request: Request) -> list[int]:
     """Return plain columns with fractions whose point might part thousands, so that their cells must be looked at.
 
-    So it is if a semicolon parts the cells and no number of the head tells, or if other columns have decimal commas.
+    So it is if no comma parts the cells and no number of the head tells, or if other columns have decimal commas.
     """
     if asked_decimal(request) or layout.decimal == ",":
         return []
-    open_marks = layout.delimiter == ";" and not layout.decimals
+    open_marks = layout.delimiter != "," and not layout.decimals
     if not open_marks and "," not in decimals_of_text(frame, request):
         return []
     with np.errstate(invalid="ignore"):

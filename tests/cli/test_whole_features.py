@@ -1,0 +1,81 @@
+"""Categories are chosen or left as wholes, and k counts features of the file."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from tamis.cli.whole_features import choose_whole_features, encoded_count
+from tamis.readers import Request, read
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A table whose second feature is a category of four levels."""
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal():.3f},{level},{rng.normal() / 9:.3f},{i % 2}" for i, level in enumerate("pqrs" * 10)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,kind,b,c", *rows]))
+    return tmp_path / "t.csv"
+
+
+def test_the_table_says_which_encoded_features_belong_together(mixed):
+    table = read(mixed)
+    assert table.feature_names.tolist() == ["a", "kind=p", "kind=q", "kind=r", "kind=s", "b", "c"]
+    assert table.groups.tolist() == ["a", "kind", "kind", "kind", "kind", "b", "c"]
+    assert table.original_names == ["a", "kind", "b", "c"]
+    assert table.positions(["kind", "b"], "--drop").tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_exactly_k_features_are_chosen_all_members_or_none(mixed, k):
+    from tamis import VarianceScore
+
+    table = read(mixed)
+    selector = VarianceScore(encoded_count(table, k, [])).fit(table.X)
+    choose_whole_features(selector, table, k)
+    chosen = set(table.groups[selector.selected_])
+    assert len(chosen) == k
+    assert [group in chosen for group in table.groups] == selector.support_.tolist()
+    assert sorted(selector.ranking_) == list(range(1, 8))
+    assert set(selector.selected_) == set(np.flatnonzero(selector.ranking_ <= len(selector.selected_)))
+
+
+def test_select_lists_features_of_the_file(run, mixed, tmp_path):
+    result = run("select", mixed, "-k", 3, "-m", "variance", "-o", "out", "--json")
+    document = json.loads(result.stdout)
+    names = [entry["feature"] for entry in document["selected"]]
+    assert names == ["a", "c", "kind"]
+    with (tmp_path / "out/features.csv").open() as lines:
+        assert [row["feature"] for row in csv.DictReader(lines)] == ["a", "c", "kind", "b"]
+    reduced = (tmp_path / "out/t-selected.csv").read_text().splitlines()
+    assert reduced[0] == '"a","kind","c"'
+    assert [line.split(",")[1] for line in reduced[1:5]] == ['"p"', '"q"', '"r"', '"s"']
+
+
+def test_lists_of_the_user_name_whole_features(run, mixed):
+    options = ["-k", 2, "-m", "variance", "--must-keep", "kind", "--never", "a", "-o", "out", "--json"]
+    document = json.loads(run("select", mixed, *options).stdout)
+    assert [entry["feature"] for entry in document["selected"]] == ["kind", "c"]
+    refused = run("select", mixed, "-k", 4, "-m", "variance", "--never", "a", "-o", "out")
+    assert "-k 4 asks for more than the 3 features that can be selected" in refused.stderr
+
+
+def test_report_and_apply_know_the_levels_of_the_saved_selector(run, mixed, tmp_path):
+    run("select", mixed, "-k", 3, "-m", "variance", "-o", "out")
+    new = tmp_path / "new.csv"
+    new.write_text("kind,c,a,b,more\n" + "q,1,2.5,3,x\nz,2,3.5,4,y\nq,2,4.5,5,z\nq,1,1.5,6,z\n" * 5)
+    applied = run("apply", "out/selector.tamis", new, "-o", "small.csv")
+    assert applied.exit_code == 0, applied.stderr
+    assert (tmp_path / "small.csv").read_text().splitlines()[:2] == ['"a","kind","c"', '2.5,"q",1']
+    reported = run("report", "out/selector.tamis", new, "-o", "page.html")
+    assert reported.exit_code == 0, reported.stderr
+    table = read(new, Request(only=("a", "kind=p", "kind=q", "b")))
+    assert table.feature_names.tolist() == ["a", "kind=p", "kind=q", "b"]
+    assert table.X[:2].tolist() == [[2.5, 0, 1, 3], [3.5, 0, 0, 4]]
+
+
+def test_compare_and_curve_count_features_of_the_file(run, mixed):
+    document = json.loads(run("curve", mixed, "-k", "1,4", "-m", "variance", "--json", "-o", "out").stdout)
+    assert [len(entry["selected"]) for entry in document["entries"]] == [1, 4]
+    assert "-k 5 asks for more than the 4 features" in run("compare", mixed, "-k", 5, "-o", "out").stderr
