@@ -199,9 +199,9 @@ KINDS = {
     ),
     "two categories": text(said=["read as categories in 'd'"], **spread(["m", "w", "m", "m", "w", "w", "m", "w"])),
     "python booleans": text(
-        said=["read as true or false in 'd'", "1 boolean"], first=FIRST | {"d": 1.0}, **spread(["True", "False"] * 4)
+        said=["was read as true (1) in 'd'", "1 boolean"], first=FIRST | {"d": 1.0}, **spread(["True", "False"] * 4)
     ),
-    "yes and no": text(said=["read as true or false in 'd'"], first=FIRST | {"d": 1.0}, **spread(["yes", "No"] * 4)),
+    "yes and no": text(said=["was read as true (1) in 'd'"], first=FIRST | {"d": 1.0}, **spread(["yes", "No"] * 4)),
     "iso dates": text(
         said=["'2020-01-31' was read as a date (2020-01-31) in 'd'", "1 date"],
         selected=("d", "a"),

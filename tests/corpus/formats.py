@@ -156,7 +156,7 @@ FORMATS = {
         features=("a", "b", "c", "flag", "kind", "when"),
         first=FIRST | {"flag": 1.0, "when": 18292.0},
         said=(
-            "read as true or false in 'flag'",
+            "'True' was read as true (1) in 'flag'",
             "read as categories in 'kind'",
             "a date (2020-01-31) in 'when'",
             "'list' (it holds values of the type list",

@@ -27,8 +27,9 @@ def check(
     - `tamis check survey.csv --json`
     """
     from tamis.cli import fitting, output, results
-    from tamis.readers.findings import merged
+    from tamis.readers.findings import ASSUMED, LEFT_OUT, NOTICED, merged
 
+    order = (NOTICED, LEFT_OUT, ASSUMED)
     with fitting.Bar(quiet or json) as bar:
         bar.stage("Starting")
         table = fitting.read_with_bar(file, reading.request(), bar)
@@ -36,7 +37,7 @@ def check(
         output.print_json(results.document_of("check", file, table, features=table.original_names))
         return
     output.say(f"{file.name}: {table.report.headline()}.")
-    rows = [_row(finding) for finding in merged(table.report.findings)]
+    rows = [_row(finding) for finding in sorted(merged(table.report.findings), key=lambda one: order.index(one.kind))]
     if table.report.missing_cells:
         rows.append(["missing", "missing cells are filled with medians, unless the method takes them", "--missing"])
     if rows:

@@ -232,8 +232,9 @@ def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Fi
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
     values = pc.cast(column, pa.float64())
     values = np.array(pc.if_else(pc.is_valid(pa.array(texts)), values, None).to_numpy(zero_copy_only=False))
-    finding = Finding(ASSUMED, "read as true or false", "", (name,))
-    return Feature(name, "boolean", values[:, None], (name,), texts, (finding,))
+    place = int(np.nanargmax(values))
+    text = f"{texts[place]!r} was read as {'true (1)' if values[place] else 'false (0)'}"
+    return Feature(name, "boolean", values[:, None], (name,), texts, (Finding(ASSUMED, text, "", (name,)),))
 
 
 def _date(name: str, days: NDArray[np.float64], texts: list[Any]) -> Feature:
