@@ -101,7 +101,7 @@ NUMBERS = {
     "undecided comma": refused(
         "t.csv",
         lines({"x": ["74,224", "12,500", "1,100", "8,250"], "y": [1, 2, 3, 5]}, ";"),
-        "the comma of '74,224' in 'x' may be a decimal or a thousands mark; pass --decimal , or --thousands ,",
+        "the comma of '74,224' in 'x' may be a decimal or a thousands mark; pass --decimal ',' or --thousands ','",
     ),
     "undecided comma, decimal": Case(
         "t.csv",
@@ -133,7 +133,7 @@ NUMBERS = {
     "undecided point": refused(
         "t.csv",
         lines({"x": ["74.224", "12.500", "1.100", "8.250"], "y": [1, 2, 3, 5]}, ";"),
-        "the point of '74.224' in 'x' may be a decimal or a thousands mark; pass --decimal . or --thousands .",
+        "the point of '74.224' in 'x' may be a decimal or a thousands mark; pass --decimal '.' or --thousands '.'",
     ),
     "undecided euros": refused(
         "t.csv",

@@ -26,7 +26,7 @@ GAPS = {
     "mostly missing": text(
         said=["'d' (missing in more than half of the rows; to use it: --keep d)"], d=["1", "2", "", "", "", "", "", "3"]
     ),
-    "no value at all": text(said=["'d' (no value at all"], d=[""] * 8),
+    "no value at all": text(said=["'d' (it has no value at all"], d=[""] * 8),
     "sentinels": text(
         said=["-999 lies far outside the other values of 'd'; if it stands for missing cells, pass --na-values -999"],
         selected=("d", "a"),

@@ -1,7 +1,7 @@
 """Cases of the corpus: how text tables are laid out."""
 
 from cells import EIGHT, quoted, spread
-from messy_files import A, Case, lines, plain, refused, text
+from messy_files import A, B, Case, lines, plain, refused, text
 
 BASE = lines(plain())
 LAYOUTS = {
@@ -77,6 +77,33 @@ LAYOUTS = {
         ("feature_0", "feature_1", "feature_2"),
         {"feature_0": 100.0},
         ("the first line holds numbers, so that there is no header (else --header)",),
+    ),
+    "no header beside words": Case(
+        "t.csv",
+        lines(plain(d=["x", "y"] * 4), header=False).encode(),
+        (),
+        ("feature_0", "feature_1"),
+        ("feature_0", "feature_1", "feature_2", "feature_3"),
+        {"feature_0": 100.0},
+        ("the first line holds numbers, so that there is no header",),
+    ),
+    "samples with numbers for names": Case(
+        "t.csv",
+        ("gene,101,105,230\n" + "a,100,250,30\nb,1.5,22.5,13.25\nc,1,2,1\n").encode(),
+        ("--transpose",),
+        said=("the first line is the header, though it holds a number (else --no-header)",),
+    ),
+    "the world bank": Case(
+        "t.csv",
+        (
+            '\ufeff"Source","Indicators",\n\n"Updated","2020-01-01",\n\n"Name","1960","1961","1962",\n'
+            + "".join(f'"Country {i}",{a},..,{b},\n' for i, (a, b) in enumerate(zip(A, B, strict=True)))
+        ).encode(),
+        (),
+        ("1960", "1962"),
+        ("1960", "1962"),
+        {"1960": 100.0, "1962": 1.5},
+        ("2 lines before the header passed over", "'1961' (", "'Name' (text that differs"),
     ),
     "years as header": Case(
         "t.csv",

@@ -57,7 +57,7 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Give a table as CSV; numbers keep all their digits."""
+    """Return a table as CSV; numbers keep all their digits."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(headings)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from tamis.readers.arrow import frame_of
 from tamis.readers.findings import ASSUMED, Finding, counted, shell_word
 from tamis.readers.frame import table_of
-from tamis.readers.layout import has_header
+from tamis.readers.lines import has_header
 from tamis.readers.table import Progress, ReadError, Request, Table, listed
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tamis.readers.findings import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, kind_counts, listed, shell_word
 from tamis.readers.kinds import MISSING, Feature, Rules, UndecidedMarksError, encode, looks_like_id, trimmed
 from tamis.readers.layout import asked_decimal
-from tamis.readers.numbers import core_of, evidence, read_numbers
+from tamis.readers.numbers import decimals_shown, read_numbers
 from tamis.readers.roles import Roles
 from tamis.readers.table import ReadError, Request, Table, label_array, match_names, numbered
 
@@ -90,9 +90,7 @@ def decimals_of_text(frame: Frame, request: Request) -> set[str]:
     shown: set[str] = set()
     for place in frame.roles.features:
         if len(shown) < 2 and place in frame.others and _is_text(frame.others[place]):
-            cells = trimmed(frame.others[place], missing)
-            if cells.null_count < len(cells) and read_numbers(cells, ".", None).share == 1:
-                shown |= evidence(core_of(cells))
+            shown |= decimals_shown(trimmed(frame.others[place], missing))
     return shown
 
 
@@ -160,7 +158,7 @@ def _question(undecided: dict[str, str]) -> str:
     where = f"in {listed(undecided)}" if len(undecided) > 1 else f"in {name!r}"
     return (
         f"the {'comma' if mark == ',' else 'point'} of {cell!r} {where} may be a decimal or a thousands mark; pass "
-        f"--decimal {mark} or --thousands {mark}, or leave the feature out with --drop {shell_word(name)}."
+        f"--decimal '{mark}' or --thousands '{mark}', or leave it out with --drop {shell_word(name)}."
     )
 
 

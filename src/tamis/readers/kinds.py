@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from tamis.readers.dates import days_of, read_dates, read_durations, seconds_of
 from tamis.readers.findings import ASSUMED, LEFT_OUT, Finding, shell_word
-from tamis.readers.numbers import Numbers, read_numbers, written
+from tamis.readers.numbers import Numbers, distinct, read_numbers, spread, written
 
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
-    "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
 )  # fmt: skip
 """Cells that stand for a missing value."""
 
@@ -151,21 +151,22 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
         return _number(name, numbers.values, cells, keep)
     if numbers.undecided:
         raise UndecidedMarksError(numbers.undecided)
-    if numbers.share:
-        return _category(name, cells) if keep else _mixture(name, numbers)
-    found = _time(name, cells, rules)
-    return found if found is not None else _words(name, cells, keep)
+    words = _words(name, cells, keep)
+    if numbers.share and not keep and (numbers.share > 0.5 or isinstance(words, Feature)):
+        return _mixture(name, numbers)
+    return _time(name, cells, rules) or words
 
 
 def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
-    dates = read_dates(cells, rules.day_first)
+    different, places = distinct(cells)
+    dates = read_dates(different, rules.day_first)
     if dates is not None:
         if dates.values is None:
-            example = cells.drop_null()[0].as_py()
+            example = different[0].as_py()
             return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
-        return _date(name, dates.values, cells.to_pylist())
-    seconds = read_durations(cells)
-    return None if seconds is None else _duration(name, seconds, cells.to_pylist())
+        return _date(name, spread(dates.values, places), cells.to_pylist())
+    seconds = read_durations(different)
+    return None if seconds is None else _duration(name, spread(seconds, places), cells.to_pylist())
 
 
 def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:

@@ -4,7 +4,15 @@ import re
 from dataclasses import dataclass
 
 from tamis.readers.findings import ASSUMED, Finding, counted, listed
-from tamis.readers.lines import find_delimiter, find_encoding, first_line_of_table, head_lines, is_number, split_lines
+from tamis.readers.lines import (
+    find_delimiter,
+    find_encoding,
+    first_line_of_table,
+    has_header,
+    head_lines,
+    is_number,
+    split_lines,
+)
 from tamis.readers.table import ReadError, Request
 
 NAMES_OF_MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
@@ -123,14 +131,6 @@ def _described(
 def asked_decimal(request: Request) -> str | None:
     """Return the decimal mark that the user named, or that follows from the thousands mark."""
     return request.decimal or {",": ".", ".": ","}.get(request.thousands or "")
-
-
-def has_header(cells: list[list[str]], decimal: str) -> bool:
-    """Tell whether the first line names the features: it holds a word, and no number that only data have."""
-    numbers = [cell.strip() for cell in cells[0] if cell.strip() and is_number(cell, decimal)]
-    words = [cell for cell in cells[0] if not is_number(cell, decimal)]
-    years = all(number.isdigit() for number in numbers) and len(set(numbers)) == len(numbers)
-    return bool(words) and (years or len(cells) < 2)
 
 
 def _skipped(numbered: list[tuple[int, str]], start: int) -> list[Finding]:

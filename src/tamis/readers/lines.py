@@ -132,7 +132,7 @@ def first_line_of_table(lines: list[str], delimiter: str, runs: bool) -> int:
         return start
     header = split_lines(lines[titled : titled + 1], delimiter, runs)[0]
     single = all(width == 1 for width in widths[start:titled])
-    is_header = not any(is_number(cell, ".") and cell.strip() for cell in header)
+    is_header = has_header([header, *split_lines(lines[titled + 1 :], delimiter, runs)], ".")
     return titled if widths[titled] in (usual, usual - 1) and (single or is_header) else start
 
 
@@ -152,3 +152,23 @@ def is_number(cell: str, decimal: str) -> bool:
     except ValueError:
         return cell.strip() in MISSING
     return "_" not in cell
+
+
+def has_header(cells: list[list[str]], decimal: str) -> bool:
+    """Tell whether the first line names the features.
+
+    It does if it holds a word, and no number but years or 1, 2, 3. Other whole numbers may be names of samples: then
+    the words decide, which are not names if they occur again below.
+    """
+    first, below = cells[0], cells[1:]
+    numbers = [cell.strip() for cell in first if cell.strip() and is_number(cell, decimal)]
+    words = [(place, cell) for place, cell in enumerate(first) if not is_number(cell, decimal)]
+    if not words or not below:
+        return bool(words)
+    if not all(number.isdigit() for number in numbers) or len(set(numbers)) < len(numbers):
+        return False
+    values = [int(number) for number in numbers]
+    years = all(1500 <= value <= 2200 for value in values)
+    counted = values == list(range(values[0], values[0] + len(values))) if values else True
+    again = any(len(row) > place and row[place] == cell for place, cell in words for row in below)
+    return (years or counted) if again and len(values) > 1 else not (again and values)

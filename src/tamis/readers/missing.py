@@ -70,7 +70,7 @@ def look_for_gaps(table: Table, request: Request) -> Table:
     gaps = _counts(table.X, np.isnan)
     n = table.shape[0]
     kept = _kept(table, request)
-    empty = (gaps > MOSTLY * n) & ~kept
+    empty = ((gaps > MOSTLY * n) & ~kept) | ((gaps == n) & (not request.only))
     if empty.any() and not empty.all():
         table = _without(table, empty, gaps)
         gaps = gaps[~empty]
@@ -100,15 +100,17 @@ def _without(table: Table, empty: NDArray[np.bool_], gaps: NDArray[np.intp]) -> 
     for name in names:
         kind = "number" if name not in table.texts else _kind(table, name)
         kinds[kind] = kinds.get(kind, len(names)) - 1
-    nothing = gaps[empty].min() == table.shape[0]
-    text = "no value at all" if nothing else "missing in more than half of the rows"
-    finding = Finding(LEFT_OUT, text, f"--keep {','.join(shell_word(name) for name in names[:5])}", names)
+    full = {str(name) for name in groups[gaps < table.shape[0]]}
+    some, none = tuple(name for name in names if name in full), tuple(name for name in names if name not in full)
+    option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
+    findings = [Finding(LEFT_OUT, "missing in more than half of the rows", option, some)] if some else []
+    findings += [Finding(LEFT_OUT, "it has no value at all", "", none)] if none else []
     return replace(
         table,
         X=table.X[:, ~empty],
         feature_names=table.feature_names[~empty],
         groups=None if table.groups is None else table.groups[~empty],
-        report=replace(table.report, kinds=kinds).with_findings(finding),
+        report=replace(table.report, kinds=kinds).with_findings(*findings),
     )
 
 
@@ -146,7 +148,7 @@ def _is_far(values: NDArray[Any], edge: float) -> bool:
         return False
     low, high = others.min(), others.max()
     distance = low - edge if edge < low else edge - high
-    return bool(distance > 2 * max(high - low, 1e-9) and np.unique(others[:1000]).size > 2)
+    return bool(distance > 2 * max(high - low, 1e-9) and high > low)
 
 
 def fill(table: Table, way: str) -> Table:
@@ -190,7 +192,7 @@ def _median_filled(table: Table) -> Table:
     for place in np.flatnonzero(_counts(X, np.isnan)):
         gaps = np.isnan(X[:, place])
         if str(groups[place]) not in categories:
-            X[gaps, place] = np.median(X[~gaps, place])
+            X[gaps, place] = 0.0 if gaps.all() else np.median(X[~gaps, place])
     for category in categories:
         members = np.flatnonzero(groups == category)
         gaps = np.isnan(X[:, members[0]])

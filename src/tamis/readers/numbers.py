@@ -4,7 +4,7 @@ A cell is brought to a core of digits and marks, whose shape tells which mark is
 nothing: the rest of the file must, or the user.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
 ENGLISH_MONEY = r"^\s*[(+-]?\s*(?:[$£¥₹]|USD|GBP|JPY)|(?:[$£¥₹]|USD|GBP|JPY)\s*\)?$"
 INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
+LIKE_NUMBERS = rf"^(?:\PL|[eE]|{CURRENCY})*\d(?:\PL|[eE]|{CURRENCY})*$|{INFINITE}"
+"""What may be a number: digits without letters, but for those of exponents and currencies."""
+
 WHOLE = r"^[+-]?\d+(?:[eE][+-]?\d+)?$"
 
 
@@ -71,6 +74,8 @@ class Numbers:
         A cell with a decimal point and one with a decimal comma, if both occur.
     strange : tuple of str
         Cells that are no numbers, each once, at most a few.
+    shaped : ndarray
+        For every different cell, 1 if it is written as a number and else 0.
     """
 
     share: float
@@ -78,6 +83,7 @@ class Numbers:
     undecided: str = ""
     contrary: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
+    shaped: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 def core_of(cells: Any) -> Core:
@@ -109,6 +115,26 @@ def evidence(core: Core) -> set[str]:
     return found
 
 
+def distinct(cells: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Return the different cells of a column, and which of them each cell is; -1 if it is missing."""
+    coded = cells.dictionary_encode()
+    return coded.dictionary, pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
+
+
+def spread(values: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the values of all cells from those of the different ones, NaN for missing cells."""
+    return np.append(values, np.nan)[places]
+
+
+def decimals_shown(cells: Any) -> set[str]:
+    """Return the decimal marks that the cells of a feature show beyond doubt, if all of them are numbers."""
+    found = distinct(cells)[0]
+    few = found.slice(0, 1000)
+    if not len(few) or _read_distinct(few, ".").share < 1 or _read_distinct(found, ".").share < 1:
+        return set()
+    return evidence(core_of(found))
+
+
 def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
     """Read the cells of a feature as numbers.
 
@@ -122,7 +148,18 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
         What the user says parts thousands.
     asked : bool, default=False
         Whether the user named the decimal mark; then the cells' own evidence does not count.
+
     """
+    found, places = distinct(cells)
+    numbers = _read_distinct(found, decimal, thousands, asked)
+    if numbers.values is not None:
+        return replace(numbers, values=spread(numbers.values, places))
+    return replace(numbers, share=float(spread(numbers.shaped, places)[places >= 0].mean()) if len(found) else 0.0)
+
+
+def _read_distinct(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
+    if not _mask(cells, LIKE_NUMBERS).any():
+        return Numbers(0.0, shaped=np.zeros(len(cells)))
     core = core_of(cells)
     present = _present(cells)
     infinite = _mask(core.text, INFINITE)
@@ -130,18 +167,18 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     for shapes in SHAPES.values():
         for pattern in shapes.values():
             shaped |= _mask(core.text, pattern)
-    share = float((shaped & present).sum() / max(1, present.sum()))
-    if share < 1:
-        return Numbers(share, strange=_strange(cells, present & ~shaped))
+    found = Numbers(float(shaped[present].mean()), shaped=shaped.astype(np.float64))
+    if found.share < 1:
+        return replace(found, strange=_strange(cells, present & ~shaped))
     if core.currencies > 1 or (core.percent.any() and (core.percent != present).any()):
-        return Numbers(share, strange=_strange(cells, present))
+        return replace(found, strange=_strange(cells, present))
     shown = set() if asked else evidence(core)
     if len(shown) == 2:
-        return Numbers(share, contrary=tuple(_example(cells, core, mark) for mark in ".,"))
+        return replace(found, contrary=tuple(_example(cells, core, mark) for mark in ".,"))
     mark = next(iter(shown), decimal)
     undecided = (_mask(core.text, SHAPES[","]["open"]) | _mask(core.text, SHAPES["."]["open"])) & ~core.spaced
     if mark is None and undecided.any():
-        return Numbers(share, undecided=cells[int(undecided.argmax())].as_py())
+        return replace(found, undecided=cells[int(undecided.argmax())].as_py())
     return _converted(cells, core, present, infinite, mark or ".", thousands)
 
 
@@ -156,7 +193,8 @@ def _converted(
         grouped &= False
     fits = infinite | grouped | _mask(core.text, WHOLE) | _mask(core.text, shapes["clear"])
     if not fits[present].all():
-        return Numbers(float(fits[present].mean()), strange=_strange(cells, present & ~fits))
+        strange = _strange(cells, present & ~fits)
+        return Numbers(float(fits[present].mean()), strange=strange, shaped=fits.astype(np.float64))
     plain = pc.replace_substring(core.text, other, "")
     plain = pc.replace_substring_regex(pc.replace_substring(plain, mark, "."), r"^\+", "")
     values = np.array(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
