@@ -210,7 +210,25 @@ def test_the_other_commands(run, tmp_path, arguments, sentence):
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]
 
 
-ENDINGS = [".csv", ".tsv.gz", ".parquet", ".feather", ".npy", ".npz", ".mat", ".mtx", ".h5", ".h5ad"]
+ENDINGS = [
+    ".csv",
+    ".tsv.gz",
+    ".csv.bz2",
+    ".csv.xz",
+    ".csv.zst",
+    ".zip",
+    ".xlsx",
+    ".jsonl",
+    ".json",
+    ".parquet",
+    ".feather",
+    ".npy",
+    ".npz",
+    ".mat",
+    ".mtx",
+    ".h5",
+    ".h5ad",
+]
 BEGINNINGS = [
     b"",
     b"a,b\n",
@@ -220,6 +238,11 @@ BEGINNINGS = [
     b"PK\x03\x04",
     b"\x89HDF\r\n\x1a\n",
     b"\x1f\x8b\x08",
+    b"BZh9",
+    b"\xfd7zXZ\0",
+    b"\x28\xb5\x2f\xfd",
+    b'{"a": 1}\n',
+    b"[1, 2",
     b"%%MatrixMarket matrix coordinate real general\n",
     b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\x01IM",
 ]

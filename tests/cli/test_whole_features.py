@@ -70,6 +70,14 @@ def test_report_and_apply_know_the_levels_of_the_saved_selector(run, mixed, tmp_
     assert (tmp_path / "small.csv").read_text().splitlines()[:2] == ['"a","kind","c"', '2.5,"q",1']
     reported = run("report", "out/selector.tamis", new, "-o", "page.html")
     assert reported.exit_code == 0, reported.stderr
+    new.write_text("a,kind,b,c\n" + "oops,q,3,1\n2,p,4,2\n2,p,7,2\n4,p,4,1\n" * 5)
+    refused = run("report", "out/selector.tamis", new, "-o", "page.html")
+    assert "the file holds other values in 'a' than the selector was fitted on" in refused.stderr
+
+
+def test_levels_are_encoded_as_asked_for(tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("kind,c,a,b\n" + "q,1,2.5,3\nz,2,3.5,4\n" * 5)
     table = read(new, Request(only=("a", "kind=p", "kind=q", "b")))
     assert table.feature_names.tolist() == ["a", "kind=p", "kind=q", "b"]
     assert table.X[:2].tolist() == [[2.5, 0, 1, 3], [3.5, 0, 0, 4]]
@@ -78,4 +86,8 @@ def test_report_and_apply_know_the_levels_of_the_saved_selector(run, mixed, tmp_
 def test_compare_and_curve_count_features_of_the_file(run, mixed):
     document = json.loads(run("curve", mixed, "-k", "1,4", "-m", "variance", "--json", "-o", "out").stdout)
     assert [len(entry["selected"]) for entry in document["entries"]] == [1, 4]
+    run("select", mixed, "-k", 3, "-m", "variance", "-o", "chosen")
+    scores = ["--random", 2, "--resamples", 2]
+    evaluated = run("evaluate", mixed, "-f", "chosen/selector.tamis", "--json", *scores)
+    assert json.loads(evaluated.stdout)["features"] == ["a", "c", "kind"]
     assert "-k 5 asks for more than the 4 features" in run("compare", mixed, "-k", 5, "-o", "out").stderr

@@ -18,6 +18,7 @@ from tamis.cli.options import (
     Saved,
     Seed,
     Settings,
+    UsageError,
     command,
     parse_settings,
     parse_shape,
@@ -144,6 +145,7 @@ def report(
         bar.stage("Starting")
         loaded = tamis.load(selector)
         table = fitting.read_with_bar(file, reading.request(only=loaded_names(loaded)), bar)
+        _check_same_features(table.feature_names.tolist(), loaded_names(loaded))
         table = fitting.fill_for(table, reading.missing, None)
         shape = parse_shape(image_shape, table.shape[1])
         bar.stage("Looking at the choice")
@@ -153,6 +155,17 @@ def report(
     printing.print_read(table)
     printing.say(verdict.sentence())
     printing.say(f"Page: {path}")
+
+
+def _check_same_features(found: list[str], wanted: tuple[str, ...]) -> None:
+    """Refuse a file in which a feature of the selector holds something else than it did."""
+    from tamis.readers.findings import listed
+
+    other = [name for name in wanted if name not in set(found)]
+    if other:
+        raise UsageError(
+            f"the file holds other values in {listed(other)} than the selector was fitted on; see tamis check."
+        )
 
 
 def loaded_names(selector: Any) -> tuple[str, ...]:

@@ -28,17 +28,20 @@ def check(
     """
     from tamis.cli import fitting, output, results
     from tamis.readers.findings import ASSUMED, LEFT_OUT, NOTICED, merged
+    from tamis.readers.missing import fill
 
     order = (NOTICED, LEFT_OUT, ASSUMED)
     with fitting.Bar(quiet or json) as bar:
         bar.stage("Starting")
         table = fitting.read_with_bar(file, reading.request(), bar)
+        if reading.missing not in (None, "keep"):
+            table = fill(table, reading.missing)
     if json:
         output.print_json(results.document_of("check", file, table, features=table.original_names))
         return
     output.say(f"{file.name}: {table.report.headline()}.")
     rows = [_row(finding) for finding in sorted(merged(table.report.findings), key=lambda one: order.index(one.kind))]
-    if table.report.missing_cells:
+    if table.report.missing_cells and not table.report.filled:
         rows.append(["missing", "missing cells are filled with medians, unless the method takes them", "--missing"])
     if rows:
         output.print_table("What to know about it", ["what", "remark", "option"], rows)

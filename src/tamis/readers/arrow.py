@@ -1,5 +1,6 @@
 """Parquet and Feather files, and any other table of Arrow."""
 
+import datetime
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -80,3 +81,22 @@ def _one_array(column: Any) -> Any:
     if isinstance(found, pa.ChunkedArray):
         return found.chunk(0) if found.num_chunks else pa.array([], column.type)
     return found
+
+
+def column_of(cells: list[Any]) -> Any:
+    """Make an Arrow array of Python values: of one type if they have one, else of text."""
+    present = [cell for cell in cells if cell is not None and cell != ""]
+    kinds = {type(cell) for cell in present}
+    values = [None if cell is None or cell == "" else cell for cell in cells]
+    if kinds and kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if len(kinds) == 1 and kinds <= {bool, datetime.date, datetime.datetime, datetime.timedelta, datetime.time}:
+        return pa.array(values)
+    if kinds == {datetime.date, datetime.datetime}:
+        return pa.array([value and datetime.datetime.fromisoformat(value.isoformat()) for value in values])
+    return pa.array([None if value is None else cell_text(value) for value in values], pa.string())
+
+
+def cell_text(cell: Any) -> str:
+    """Write a value of a cell as text; a whole number has no decimals."""
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)

@@ -1,13 +1,13 @@
 """Sheets of workbooks, read by calamine."""
 
-import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tamis.readers.arrow import frame_of
+from tamis.readers.arrow import cell_text, column_of, frame_of
 from tamis.readers.findings import ASSUMED, Finding, counted, shell_word
 from tamis.readers.frame import table_of
 from tamis.readers.lines import has_header
@@ -28,13 +28,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
     table = _arrow_table(rows[start:], request, findings)
     found = table_of(frame_of(table, request, progress), request)
-    return _with(found, findings)
-
-
-def _with(table: Table, findings: list[Finding]) -> Table:
-    from dataclasses import replace
-
-    return replace(table, report=replace(table.report, findings=(*findings, *table.report.findings)))
+    return replace(found, report=replace(found.report, findings=(*findings, *found.report.findings)))
 
 
 def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
@@ -68,31 +62,13 @@ def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding
         raise ReadError("holds no rows.")
     header = request.header
     if header is None:
-        header = has_header([[_text(cell) for cell in row] for row in rows[:20]], ".")
+        header = has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
     body = rows[1:] if header else rows
     if not body:
         raise ReadError("has a header, but no rows.")
     if not header and request.header is None:
         findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))
-    names = [_text(cell).strip() for cell in rows[0]] if header else [f"feature_{i}" for i in range(len(rows[0]))]
+    names = [cell_text(cell).strip() for cell in rows[0]] if header else [f"feature_{i}" for i in range(len(rows[0]))]
     columns = [[row[place] for row in body] for place in range(len(names))]
     kept = [place for place, column in enumerate(columns) if names[place] or any(cell != "" for cell in column)]
     return pa.Table.from_arrays([column_of(columns[i]) for i in kept], names=[names[i] for i in kept])
-
-
-def column_of(cells: list[Any]) -> Any:
-    """Make an Arrow array of Python values: of one type if they have one, else of text."""
-    present = [cell for cell in cells if cell is not None and cell != ""]
-    kinds = {type(cell) for cell in present}
-    values = [None if cell is None or cell == "" else cell for cell in cells]
-    if kinds and kinds <= {int, float}:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if len(kinds) == 1 and kinds <= {bool, datetime.date, datetime.datetime, datetime.timedelta, datetime.time}:
-        return pa.array(values)
-    if kinds == {datetime.date, datetime.datetime}:
-        return pa.array([value and datetime.datetime.fromisoformat(value.isoformat()) for value in values])
-    return pa.array([None if value is None else _text(value) for value in values], pa.string())
-
-
-def _text(cell: Any) -> str:
-    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from tamis.readers.arrow import frame_of
+from tamis.readers.arrow import column_of, frame_of
 from tamis.readers.compression import opened
-from tamis.readers.excel import column_of
 from tamis.readers.frame import table_of
 from tamis.readers.table import Progress, ReadError, Request, Table
 
