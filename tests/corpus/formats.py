@@ -66,6 +66,28 @@ def zipped_parts(parts):
     return stream.getvalue()
 
 
+def open_document(rows):
+    """Return an OpenDocument spreadsheet of one sheet."""
+    names = "urn:oasis:names:tc:opendocument:xmlns"
+    kinds = {part: f'xmlns:{part}="{names}:{part}:1.0"' for part in ("office", "table", "text", "manifest")}
+    body = "".join(f"<table:table-row>{''.join(map(open_cell, row))}</table:table-row>" for row in rows)
+    return zipped_parts(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "META-INF/manifest.xml": f'<?xml version="1.0"?><manifest:manifest {kinds["manifest"]}/>',
+            "content.xml": '<?xml version="1.0" encoding="UTF-8"?><office:document-content '
+            f"{kinds['office']} {kinds['table']} {kinds['text']}><office:body><office:spreadsheet>"
+            f'<table:table table:name="data">{body}</table:table></office:spreadsheet></office:body>'
+            "</office:document-content>",
+        }
+    )
+
+
+def open_cell(value):
+    kind = "string" if isinstance(value, str) else f'float" office:value="{value}'
+    return f'<table:table-cell office:value-type="{kind}"><text:p>{value}</text:p></table:table-cell>'
+
+
 def cell(value):
     if value is None:
         return "<c/>"
@@ -123,6 +145,7 @@ FORMATS = {
         features=ABCD,
         said=("1 cell missing (2.8%) in 'a'", "read as categories in 'd'"),
     ),
+    "open document": Case("t.ods", open_document(ROWS)),
     "broken workbook": refused("t.xlsx", workbook(data=ROWS)[:200], "cannot be read as Excel"),
     "json lines": Case("t.jsonl", "\n".join(map(json.dumps, RECORDS)).encode()),
     "json lines with gaps": Case(

@@ -105,6 +105,15 @@ LAYOUTS = {
         {"1960": 100.0, "1962": 1.5},
         ("2 lines before the header passed over", "'1961' (", "'Name' (text that differs"),
     ),
+    "no header and decimal commas": Case(
+        "t.csv",
+        "".join(f"{a:.1f};{b:.2f}\n".replace(".", ",") for a, b in zip(A, B, strict=True)).encode(),
+        (),
+        ("feature_0", "feature_1"),
+        ("feature_0", "feature_1"),
+        {"feature_0": 100.0, "feature_1": 1.5},
+        ("the decimal mark is a comma", "cells are parted by a semicolon", "so that there is no header"),
+    ),
     "years as header": Case(
         "t.csv",
         BASE.replace("a,b,c", "2019,2020,2021").encode(),

@@ -182,3 +182,16 @@ def test_a_missing_part_is_named_with_what_installs_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ReadError, match=r"reading HDF5 needs h5py; install it with pip install 'tamis\[hdf5\]'\."):
         read(tmp_path / "t.h5")
+
+
+def test_cells_of_one_type_keep_it_and_others_become_text():
+    import datetime
+
+    from tamis.readers.arrow import column_of
+
+    day, moment = datetime.date(2020, 1, 31), datetime.datetime(2020, 1, 31, 12)
+    assert str(column_of([1, 2.5, ""]).type) == "double"
+    assert str(column_of([True, None]).type) == "bool"
+    assert str(column_of([day, None]).type) == "date32[day]"
+    assert column_of([day, moment]).to_pylist() == [datetime.datetime(2020, 1, 31), moment]
+    assert column_of([1.0, "x", 2.5]).to_pylist() == ["1", "x", "2.5"]

@@ -218,6 +218,7 @@ def print_selection(selector: Any, table: "Table", verdict: "Verdict", files: di
     """Print the chosen features, the verdict, and where the page is."""
     from tamis.cli.fitting import is_terminal
     from tamis.cli.whole_features import original_names, original_scores
+    from tamis.cli.words import in_options
 
     chosen, scores = original_names(table, selector.selected_), original_scores(selector, table)
     limit = SHOWN if is_terminal() else len(chosen)
@@ -226,7 +227,7 @@ def print_selection(selector: Any, table: "Table", verdict: "Verdict", files: di
     print_table(f"Chosen features{more}", ["rank", "feature", "score"], rows, numbers=(0, 2))
     say(verdict.headline + ".", {"good": "green", "fair": "yellow", "poor": "red"}[verdict.level])
     for text in [*verdict.concerns, *verdict.findings]:
-        say(f"  • {text}")
+        say(f"  • {in_options(text)}")
     say(f"Page: {files['page']}")
 
 

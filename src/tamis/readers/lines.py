@@ -101,8 +101,8 @@ def find_delimiter(lines: list[str], asked: str | None) -> tuple[str, bool]:
     if even:
         first = [row for row in lines if not row.startswith("#")] or lines
         widths = {mark: len(split_lines(first[:1], mark, False)[0]) for mark in even}
-        order = {mark: (widths[mark] == even[mark], widths[mark] == even[mark] - 1, even[mark]) for mark in even}
-        return max(even, key=lambda mark: order[mark]), False
+        fits = {mark: (widths[mark] == even[mark], widths[mark] == even[mark] - 1) for mark in even}
+        return max(even, key=lambda mark: (*fits[mark], _share_of_numbers(tail, mark), even[mark])), False
     return max(",\t;|", key=lambda mark: sum(line.count(mark) for line in tail)), False
 
 
@@ -112,6 +112,12 @@ def _widths(lines: list[str], mark: str) -> list[int]:
         return [len(row) for row in split_lines(lines, mark, False)]
     except ReadError:
         return [0]
+
+
+def _share_of_numbers(lines: list[str], mark: str, limit: int = 1000) -> float:
+    """Return the share of cells that are numbers with either decimal mark: a wrong delimiter cuts them in two."""
+    cells = [cell for row in split_lines(lines[:20], mark, False) for cell in row[:limit]]
+    return sum(is_number(cell, ".") or is_number(cell, ",") for cell in cells) / len(cells)
 
 
 def first_line_of_table(lines: list[str], delimiter: str, runs: bool) -> int:
