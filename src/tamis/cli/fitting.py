@@ -171,7 +171,6 @@ def make_selector(
 
 def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
-    from tamis.base import MIN_ROWS
     from tamis.cli.whole_features import original_names
     from tamis.readers.findings import counted, listed
 
@@ -183,6 +182,14 @@ def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
         raise UsageError(
             f"--must-keep names {counted(len(wanted), 'feature')}, more than -k {k}; shorten the list or raise -k."
         )
+    check_rows(table)
+
+
+def check_rows(table: "Table") -> None:
+    """Refuse a table with too few rows."""
+    from tamis.base import MIN_ROWS
+    from tamis.readers.findings import counted
+
     if table.shape[0] < MIN_ROWS:
         raise UsageError(
             f"the table has {counted(table.shape[0], 'row')}, but rows are compared with each other and at least "

@@ -177,13 +177,21 @@ class _Several:
             fitting.size_for(read, max(size for _, _, size in self.plan))
             scored = None if self.reading.missing == "keep" else self.reading.missing
             self.table = fitting.fill_for(read, scored, None)
-            tables = {method: fitting.fill_for(read, self.reading.missing, method) for _, method, _ in self.plan}
-            fitting.make_selector("variance", None, self.table, self.seed)  # Refuses a table with too few rows.
+            fitting.check_rows(self.table)
+            tables = self._tables(read)
             tasks = self._tasks(tables, dense_sample(self.table.X, random_state=self.seed))
             if not self.as_json:
                 output.print_read(self._told(tables))
             self._fit_all(tasks, bar)
             self._write()
+
+    def _tables(self, read: Any) -> dict[str, Any]:
+        """Return the table that each method is fitted on: as it was read, or the one filled table that is scored."""
+        from tamis.cli import fitting
+
+        way, methods = self.reading.missing, {method for _, method, _ in self.plan}
+        keeping = {method for method in methods if way == "keep" or (way is None and fitting.allows_missing(method))}
+        return {m: fitting.fill_for(read, "keep", m) if m in keeping else self.table for m in methods}
 
     def _told(self, tables: dict[str, Any]) -> Any:
         """Return the table whose report is printed; methods that take missing cells are named beside it."""
