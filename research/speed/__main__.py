@@ -17,7 +17,7 @@ MEASURES: dict[str, Measure] = {
     one.name: one
     for one in (
         peer.MEASURE, step.MEASURE, growth.MEASURE, memory.MEASURE, baselines.MEASURE, out_of_core.MEASURE,
-        processes.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, killed.MEASURE,
+        processes.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
     )
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ from research.speed.measure import Measure, no_page
 N_KILLS = 10
 OPTIONS = ["-k", "4", "-q", "--set", "max_epochs=60", "--set", "batch_size=64", "--set", "checkpoint_every=0.2"]
 ALONE = [sys.executable, "-m", "tamis"]
-WRITTEN = {"features.csv", "report.html", "selected.csv", "selector.tamis", "moons-selected.npy"}
+WRITTEN = {"features.csv", "report.html", "selected.csv", "selector.tamis", "moons-selected.npy", "result.json"}
 COMPARED = ("selected_", "selection_probs_", "restart_objectives_", "scores_")
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
