@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -15,21 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, summarise_columns
+from tamis.sizes import suggested_k
 from tamis.sources import TableSource, as_source
+from tamis.verdict import Evidence, Verdict, judge, structure_of
 
 MIN_ROWS = 3
 
 
 class ConstantColumnsWarning(UserWarning):
     """Some columns hold one value only and cannot be selected."""
-
-
-class UnstableSelectionWarning(UserWarning):
-    """Part of the rows would have selected something else."""
 
 
 class Selection(NamedTuple):
@@ -66,8 +65,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        How many columns to select; None selects half of them, "auto" as many as explain the structure of the table
+        (see :func:`tamis.choose_k`).
     must_keep : sequence of int or str, default=()
         Columns, by position or name, that are always selected.
     never : sequence of int or str, default=()
@@ -83,6 +83,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Rank of every column, a permutation; 1 is best and the selected columns have the ranks 1 to k.
     scores_ : ndarray of float
         Score of every column; larger is better, ``-inf`` for columns that cannot be scored.
+    verdict_ : Verdict
+        Whether the selection may be trusted, and why; computed when it is first asked for.
     n_features_in_ : int
         Number of columns seen by ``fit``.
     feature_names_in_ : ndarray of str
@@ -93,14 +95,14 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     """How a table that stays on disk is used: "batches", "statistics" or a "sample" of its rows; None if it cannot."""
 
     _parameter_constraints: ClassVar[dict] = {
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "must_keep": ["array-like", None],
         "never": ["array-like", None],
     }
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | str | None = None,
         *,
         must_keep: Sequence[int | str] = (),
         never: Sequence[int | str] = (),
@@ -133,9 +135,26 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         X = self._check_table(X) if source is None else self._check_source(source)
         statistics = summarise_columns(X)
         self._check_finite(statistics)
-        task = self._plan(statistics)
+        task = self._plan(statistics, X)
+        self.__dict__.pop("verdict_", None)
         self._rank(self._select(X, task), task)
+        self._evidence = Evidence.of(X, task.must_keep)
         return self
+
+    @cached_property
+    def verdict_(self) -> Verdict:
+        """Whether the selection may be trusted, and why."""
+        check_is_fitted(self)
+        sample, kept = self._evidence
+        structure = getattr(self, "structure_", None) or structure_of(sample)
+        return judge(sample, self.selected_, kept, structure)
+
+    @property
+    def filler_(self) -> NDArray[np.bool_]:
+        """Mask of the selected columns without structure above chance, where that was tested."""
+        check_is_fitted(self)
+        structure = getattr(self, "structure_", None)
+        return np.zeros_like(self.support_) if structure is None else self.support_ & ~structure.structured
 
     def _rank(self, selection: Selection, task: Task) -> None:
         scores = np.where(np.isnan(selection.scores), -np.inf, selection.scores)
@@ -248,7 +267,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 "with sklearn.impute.SimpleImputer) or drop these columns."
             )
 
-    def _plan(self, statistics: ColumnStatistics) -> Task:
+    def _plan(self, statistics: ColumnStatistics, X: Any) -> Task:
         if statistics.constant.all():
             raise ValueError(
                 f"Each of the {self.n_features_in_} column(s) of X holds one value only, so nothing tells the samples "
@@ -262,10 +281,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         free = ~statistics.constant
         free[never] = free[must_keep] = False
         candidates = np.flatnonzero(free)
-        return Task(self._count(must_keep, never, candidates), must_keep, candidates, statistics)
+        k = self.n_features_to_select
+        if k == "auto":
+            k = min(max(1, suggested_k(X), len(must_keep)), len(must_keep) + len(candidates))
+        return Task(self._count(k, must_keep, never, candidates), must_keep, candidates, statistics)
 
-    def _count(self, must_keep: NDArray, never: NDArray, candidates: NDArray) -> int:
-        usable, k = len(must_keep) + len(candidates), self.n_features_to_select
+    def _count(self, k: int | None, must_keep: NDArray, never: NDArray, candidates: NDArray) -> int:
+        usable = len(must_keep) + len(candidates)
         if usable == 0:
             raise ValueError(f"never lists all {len(never)} usable column(s) of X. Leave at least one to select.")
         if k is None:

@@ -17,37 +17,26 @@ from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.diffusion import TINY, Graph
 from tamis.neural.logits import DirectLogits
 from tamis.neural.network import Seen
-from tamis.neural.objective import (
-    LEAST_EXPLAINED,
-    SMALLEST,
-    Goal,
-    Objective,
-    Term,
-    identity,
-    odds,
-    reconstruction,
-    redundancy,
-    smoothness,
-)
+from tamis.neural.objective import SMALLEST, Objective, Term, reconstruction, redundancy, smoothness
 
 Array = NDArray[np.floating]
 Common = Callable[[list[float]], list[float]]
 
 
-def applies(objective: Objective, progress: float) -> bool:
+def applies(objective: Objective) -> bool:
     """Tell whether the gradient of this objective by the gates is written out here."""
     recipe = objective.recipe
     usual = recipe.on == "gates" and recipe.normalize and recipe.graph.bandwidth == "mean"
     values = [term.value for term in objective.terms.values()]
     known = smoothness in values and len(set(values)) == len(values)
     known = known and all(map(_is_written_out, objective.terms.values()))
-    return usual and known and not objective.needs_decoder and recipe.steps(progress) == 1
+    return usual and known and not objective.needs_decoder and recipe.steps == 1
 
 
 def _is_written_out(term: Term) -> bool:
     if term.value is redundancy:
-        return not term.balanced and not term.maximise and term.measure is identity
-    return term.value in (reconstruction, smoothness) and term.balanced and term.measure in (identity, odds)
+        return not term.balanced and not term.maximise
+    return term.value in (reconstruction, smoothness) and term.balanced
 
 
 class GraphGradient(NamedTuple):
@@ -58,13 +47,13 @@ class GraphGradient(NamedTuple):
 
 
 def graph_gradient(
-    gram: Array, goal: Goal, objective: Objective, progress: float, common: Common = lambda values: values
+    gram: Array, goal: Array, objective: Objective, common: Common = lambda values: values
 ) -> GraphGradient:
     """Differentiate the balanced terms by the Gram matrix K of what the graph is computed on.
 
-    With ``P`` the softmax of ``−D/2σ²``, ``σ² = c · mean D`` and ``U = (I − P) M``: the error ``tr(U (I − P)ᵀ)`` has
-    the derivative ``−2U`` by P, the score ``Σ P ∘ K / tr K`` has ``K / tr K``; both go back through the softmax and
-    the distances to K. Processes that share a fit make the magnitudes of the terms common.
+    With ``P`` the softmax of ``−D/2σ²``, ``σ² = c · mean D`` and ``U = F − P F`` for the goal F: the error ``‖U‖²`` has
+    the derivative ``−2 U Fᵀ`` by P, the score ``Σ P ∘ K / tr K`` has ``K / tr K``; both go back through the softmax
+    and the distances to K. Processes that share a fit make the magnitudes of the terms common.
     """
     energy = np.trace(gram, axis1=-2, axis2=-1) + TINY
     distances, variance, transitions = _walk(gram, objective.recipe.graph)
@@ -72,10 +61,10 @@ def graph_gradient(
     by_walk: Array | None = None
     for name, term in objective.terms.items():
         if term.value is reconstruction:
-            values[name], by_walk = _decoding(transitions, goal, term, progress, common)
+            values[name], by_walk = _decoding(transitions, goal, term, common)
         elif term.value is smoothness:
             score = values[name] = _products(transitions, gram) / energy
-            slope = (balanced_slope(term, score, progress, common) / energy)[:, None, None]
+            slope = (balanced_slope(term, score, common) / energy)[:, None, None]
     by_walk = gram * slope if by_walk is None else np.add(by_walk, gram * slope, out=by_walk)
     by_gram = _through_distances(by_walk, transitions, distances, variance, objective.recipe.graph)
     by_gram += transitions.swapaxes(-2, -1) * slope
@@ -83,38 +72,20 @@ def graph_gradient(
     return GraphGradient(values, by_gram)
 
 
-def _decoding(transitions: Array, goal: Goal, term: Term, progress: float, common: Common) -> tuple[Array, Array]:
-    """Give the share that P does not reconstruct, and the derivative of its part of the loss by P."""
-    wanted = goal.gram.numpy()
-    total = float(wanted.trace()) + TINY
-    residual = wanted - transitions @ wanted
-    error = np.trace(residual, axis1=-2, axis2=-1) - _products(residual, transitions)
-    value = error / total
-    residual *= (balanced_slope(term, value, progress, common) * (-2 / total))[:, None, None]
-    return value, residual
+def _decoding(transitions: Array, goal: Array, term: Term, common: Common) -> tuple[Array, Array]:
+    """Return the share of the goal (rows, targets) that P does not reconstruct, and its derivative by P."""
+    total = float(np.square(goal).sum()) + TINY
+    residual = goal - transitions @ goal
+    value = np.square(residual).sum(axis=(-2, -1)) / total
+    residual *= (balanced_slope(term, value, common) * (-2 / total))[:, None, None]
+    return value, residual @ goal.T
 
 
-def balanced_slope(term: Term, value: Array, progress: float, common: Common) -> Array:
-    """Give the derivative of ``±w m(v) / sg|m(v)|`` by the value v, for the identity and the odds as measures.
-
-    There are as many values as restarts, so few that plain numbers are quicker than arrays.
-    """
-    weight = -term.weight(progress) if term.maximise else term.weight(progress)
-    measure, slope = (_odds, _odds_slope) if term.measure is odds else (float, lambda _: 1.0)
-    values = value.tolist()
-    magnitudes = common([abs(measure(v)) for v in values])
-    slopes = [weight * slope(v) / max(m, SMALLEST) for v, m in zip(values, magnitudes, strict=True)]
-    return np.array(slopes, dtype=value.dtype)
-
-
-def _odds(value: float) -> float:
-    return value / max(1 - value, LEAST_EXPLAINED)
-
-
-def _odds_slope(value: float) -> float:
-    """Give the derivative of ``v / max(1 − v, least)``."""
-    rest = 1 - value
-    return 1 / rest**2 if rest > LEAST_EXPLAINED else 1 / LEAST_EXPLAINED
+def balanced_slope(term: Term, value: Array, common: Common) -> Array:
+    """Return the derivative of ``±v / sg|v|`` by the value v."""
+    sign = -1.0 if term.maximise else 1.0
+    magnitudes = common([abs(each) for each in value.tolist()])
+    return np.array([sign / max(each, SMALLEST) for each in magnitudes], dtype=value.dtype)
 
 
 def _products(a: Array, b: Array) -> Array:
@@ -171,7 +142,7 @@ def _through_distances(by_walk: Array, transitions: Array, distances: Array, var
 
 
 def layer_gradient(
-    layer: ConcreteLayer, seen: Seen, objective: Objective, temperature: float, progress: float, noise: Tensor
+    layer: ConcreteLayer, seen: Seen, objective: Objective, temperature: float, noise: Tensor
 ) -> tuple[dict[str, Array], Array]:
     """Give the values of the terms, and the derivative of the loss by the logits, for one noisy sample.
 
@@ -185,13 +156,13 @@ def layer_gradient(
     if n_kept:
         gates = np.concatenate([np.ones((len(opened), n_kept), opened.dtype), opened], axis=-1)
     gram = (shown * np.square(gates)[:, None, :]) @ shown.T
-    values, by_gram = graph_gradient(gram, seen.goal, objective, progress, ranks.mean_of)
+    values, by_gram = graph_gradient(gram, seen.goal.numpy(), objective, ranks.mean_of)
     free = shown[:, n_kept:]
     passed = (free * (by_gram @ free)).sum(axis=-2) * np.square(opened) * (2 / temperature)
     by_logits = _through_largest(passed, sample, opened)
     for name, term in objective.terms.items():
         if term.value is redundancy:
-            values[name] = _add_redundancy(by_logits, logits, temperature, term.weight(progress))
+            values[name] = _add_redundancy(by_logits, logits, temperature, term.weight)
     return values, by_logits
 
 
@@ -223,7 +194,7 @@ def _add_redundancy(by_logits: Array, logits: Array, temperature: float, weight:
     return excess
 
 
-def covers(layer: ConcreteLayer, objective: Objective, progress: float) -> bool:
+def covers(layer: ConcreteLayer, objective: Objective) -> bool:
     """Tell whether a step of this layer is written out: free logits on a CPU, and units to train."""
     plain = isinstance(layer.source, DirectLogits) and layer.shape[1] > 0
-    return plain and layer.kept.device.type == "cpu" and applies(objective, progress)
+    return plain and layer.kept.device.type == "cpu" and applies(objective)

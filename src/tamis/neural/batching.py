@@ -7,8 +7,6 @@ from typing import Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from tamis.neural.taming import limit_of, tamed
-
 Batch_co = TypeVar("Batch_co", covariant=True)
 
 
@@ -57,20 +55,20 @@ def _order(n_rows: int, generator: torch.Generator | None) -> Tensor:
     return torch.randperm(n_rows, generator=generator, device=generator.device)
 
 
-def sample_batch(rows: RowSource, batch_size: int, generator: torch.Generator | None) -> Tensor:
-    """Give one random batch for a graph."""
-    return sample_batches(rows, batch_size, generator, 1)[0]
-
-
 def sample_batches(rows: RowSource, batch_size: int, generator: torch.Generator | None, most: int) -> list[Tensor]:
     """Give some random batches for a graph, without common rows, as many as there are at most.
 
     Processes that share a fit all have the same ones, if they have all rows in memory.
     """
-    whole, limit = getattr(rows, "whole", None), limit_of(rows)
+    whole = getattr(rows, "whole", None)
     if whole is None:
-        return [tamed(x, limit) for x in islice(batches(rows, batch_size, generator), most)]
+        return [centered(x) for x in islice(batches(rows, batch_size, generator), most)]
     n_batches = steps_per_epoch(len(whole), batch_size)
     if n_batches == 1:
-        return [tamed(whole, limit)]
-    return [tamed(whole[chosen], limit) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
+        return [centered(whole)]
+    return [centered(whole[chosen]) for chosen in _order(len(whole), generator).tensor_split(n_batches)[:most]]
+
+
+def centered(x: Tensor) -> Tensor:
+    """Return a batch with its features centred: a feature that is constant there is smooth on any graph unless 0."""
+    return x - x.mean(dim=0)

@@ -7,10 +7,9 @@ from torch import Tensor
 
 from tamis.neural import ranks
 from tamis.neural.batching import RowSource, batches, sample_batches
+from tamis.neural.exchange import exchange_features, objectives
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.objective import Objective, Sample
-from tamis.neural.polish import objectives, polish
-from tamis.neural.screening import Screening, eliminate
+from tamis.neural.objective import Objective, Sample, Targets
 
 ROWS = 512
 """Rows in a sample on whose graph a selection is judged."""
@@ -30,11 +29,10 @@ BATCHES = 8
 
 @dataclass(frozen=True)
 class Improved:
-    """A hard selection (k,), its J, whether elimination found it, and how many columns were exchanged since."""
+    """A hard selection (k,), its J, and how many features were exchanged."""
 
     columns: Tensor
     objective: float
-    eliminated: bool = False
     exchanges: int = 0
 
 
@@ -54,8 +52,8 @@ class Judge:
         What is to be small.
     batch_size, n_features : int
         Rows in a batch of training, and columns of the table.
-    targets, weights : Tensor, optional
-        Columns to reconstruct, and how much each of them matters.
+    targets : Targets
+        What is to be reconstructed.
     generator : torch.Generator
         Source of the rows.
     """
@@ -66,14 +64,13 @@ class Judge:
         objective: Objective,
         batch_size: int,
         n_features: int,
-        targets: Tensor | None,
-        weights: Tensor | None,
+        targets: Targets,
         generator: torch.Generator | None,
     ):
         self.rows, self.objective, self.batch_size, self.generator = rows, objective, batch_size, generator
         size = batch_size if objective.needs_decoder else ROWS
         drawn = sample_batches(rows, size, generator, 1 if objective.needs_decoder else samples_of(n_features))
-        self.samples = [Sample.of(x, targets, weights) for x in drawn]
+        self.samples = [Sample(x, targets.of(x)) for x in drawn]
 
     def objectives(self, network: SelectorNetwork, columns: Tensor) -> Tensor:
         """Give J of the hard columns (restarts, k) of a network's restarts, on the CPU."""
@@ -91,16 +88,11 @@ class Judge:
         return torch.stack(values).mean(dim=0).cpu()
 
     def improve(self, columns: Tensor, value: float, candidates: Tensor, kept: Tensor) -> Improved:
-        """Compare a selection with what elimination leaves of the candidates, and exchange columns of the better one.
-
-        Only where the graph decodes: there J needs nothing that has to be trained.
-        """
-        n_free = len(columns) - len(kept)
-        if self.objective.needs_decoder or self.objective.recipe.on != "gates" or not n_free:
+        """Exchange features of a selection while J falls, where J needs nothing that has to be trained."""
+        if self.objective.needs_decoder or self.objective.recipe.on != "gates" or len(columns) == len(kept):
             return Improved(columns, value)
-        left = eliminate(self.samples, candidates, kept, self.objective, n_free, Screening())
-        rivals = torch.stack([columns.to(left.device), torch.cat([kept, left])])
-        values = objectives(self.samples, rivals, self.objective)
-        columns, exchanges = polish(self.samples, rivals[values.argmin()], len(kept), candidates, self.objective)
-        value = float(objectives(self.samples, columns[None], self.objective)[0])
-        return Improved(columns.cpu(), value, bool(values.argmin() == 1), exchanges)
+        found, exchanges = exchange_features(
+            self.samples, columns.to(candidates.device), len(kept), candidates, self.objective
+        )
+        value = float(objectives(self.samples, found[None], self.objective)[0])
+        return Improved(found.cpu(), value, exchanges)

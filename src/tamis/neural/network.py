@@ -8,15 +8,15 @@ from torch import Tensor, nn
 
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
-from tamis.neural.objective import Goal, Objective, View
+from tamis.neural.objective import Objective, Targets, View
 from tamis.neural.readout import leave_one_out
 
 
 class Seen(NamedTuple):
-    """What training looks at in a batch: the columns that the layer may show, and those to reconstruct."""
+    """What training looks at in a batch: the features that the layer may show, and what is to be reconstructed."""
 
     shown: Tensor
-    goal: Goal
+    goal: Tensor
 
 
 class SelectorNetwork(nn.Module):
@@ -28,10 +28,8 @@ class SelectorNetwork(nn.Module):
         The selecting layer.
     hidden_units : sequence of int
         Widths of the decoder's hidden layers.
-    targets : Tensor of int, optional
-        Columns that the decoder reconstructs during training; all by default.
-    weights : Tensor (targets,), optional
-        How much each of them matters; equally by default.
+    targets : Targets
+        What the decoder reconstructs during training.
     solved_readout : bool
         Whether the decoder's last layer is solved for in every batch, each row predicted from the others, rather than
         trained.
@@ -43,31 +41,22 @@ class SelectorNetwork(nn.Module):
         self,
         layer: ConcreteLayer,
         hidden_units: Sequence[int],
-        targets: Tensor | None = None,
-        weights: Tensor | None = None,
+        targets: Targets = Targets(),
         solved_readout: bool = True,
         generator: torch.Generator | None = None,
     ):
         super().__init__()
         n_restarts, free_units, _ = layer.shape
-        n_targets = layer.n_features if targets is None else len(targets)
-        self.layer = layer
-        self.targets, self.weights = targets, weights
+        n_targets = targets.count(layer.n_features)
+        self.layer, self.targets = layer, targets
         self.solved_readout = solved_readout
         self.decoder = Decoder(n_restarts, (free_units + len(layer.kept), *hidden_units, n_targets), generator)
-        self._last: tuple[Tensor, Goal] | None = None
-
-    def goal(self, x: Tensor) -> Goal:
-        """Give the columns of a batch that are to be reconstructed."""
-        if self._last is None or self._last[0] is not x:  # one batch may be all the rows, step after step
-            self._last = (x, Goal(x if self.targets is None else x[:, self.targets], self.weights))
-        return self._last[1]
 
     def see(self, x: Tensor) -> Seen:
-        """Look at a batch."""
-        return Seen(self.layer.shown(x), self.goal(x))
+        """Return what training looks at in a batch."""
+        return Seen(self.layer.shown(x), self.targets.of(x))
 
-    def soft_view(self, seen: Seen, objective: Objective, temperature: float, progress: float, noise: Tensor) -> View:
+    def soft_view(self, seen: Seen, objective: Objective, temperature: float, noise: Tensor) -> View:
         """See the batch through one noisy sample of the concrete layer."""
         sample = self.layer.sample(temperature, noise)
         shown, goal = seen
@@ -80,7 +69,6 @@ class SelectorNetwork(nn.Module):
             shown=shown,
             gates=self.layer.gates(sample),
             probabilities=self.layer.probabilities(temperature) if objective.needs_probabilities else None,
-            progress=progress,
         )
 
     def hard_view(self, x: Tensor, objective: Objective, columns: Tensor) -> View:
@@ -88,13 +76,13 @@ class SelectorNetwork(nn.Module):
 
         Every row is decoded by a readout fitted on the other rows, so that few rows cannot be learnt by heart.
         """
-        codes, goal = hard_codes(x, columns), self.goal(x)
+        codes, goal = hard_codes(x, columns), self.targets.of(x)
         decoded = self._decode(codes, goal, solved=True) if objective.needs_decoder else None
         return View(goal, objective.recipe, codes, decoded)
 
-    def _decode(self, codes: Tensor | None, goal: Goal, solved: bool) -> Tensor:
+    def _decode(self, codes: Tensor | None, goal: Tensor, solved: bool) -> Tensor:
         assert codes is not None
-        return leave_one_out(self.decoder.hidden(codes), goal.columns) if solved else self.decoder(codes)
+        return leave_one_out(self.decoder.hidden(codes), goal) if solved else self.decoder(codes)
 
 
 def hard_codes(x: Tensor, columns: Tensor) -> Tensor:

@@ -13,10 +13,6 @@ import torch
 from torch import Tensor
 
 from tamis.neural.diffusion import TINY, Graph, diffuse, diffusion_score, gated_gram
-from tamis.neural.schedules import Schedule, constant
-
-LEAST_EXPLAINED = 0.01
-"""Floor of the explained share, which an untrained decoder can bring below zero."""
 
 SMALLEST = 1e-6
 """Floor of a term's magnitude, so that neither the balance nor log J divides by zero."""
@@ -32,8 +28,8 @@ class GraphRecipe:
         Kernel and bandwidth.
     on : {"gates", "concrete"}
         Compute distances on the gated columns ``x_j · max_i Z_ij``, or on the units' outputs C.
-    steps : callable
-        Number of diffusion steps t, from progress.
+    steps : int
+        Number of diffusion steps t.
     normalize : bool
         Whether the score is divided by the energy ``trace(Gᵀ G)``.
     decodes : bool
@@ -42,71 +38,42 @@ class GraphRecipe:
 
     graph: Graph = field(default_factory=Graph)
     on: str = "gates"
-    steps: Callable[[float], int] = lambda _: 1
+    steps: int = 1
     normalize: bool = True
     decodes: bool = False
 
 
-class Goal:
-    """The columns of a batch that are to be reconstructed, and how much each of them matters.
+class Targets(NamedTuple):
+    """What is to be reconstructed: features, or linear combinations of them.
 
-    Parameters
+    Attributes
     ----------
-    columns : Tensor (rows, targets)
-        The columns f_j.
-    weights : Tensor (targets,), optional
-        Their weights w_j; equal by default.
+    features : Tensor of int (m,), optional
+        The features; all by default.
+    loadings : Tensor (m, r), optional
+        Combinations ``f_c = Σ_j x_j l_jc`` of these; the features themselves by default.
     """
 
-    def __init__(self, columns: Tensor, weights: Tensor | None = None):
-        self.columns = columns
-        self.weights = columns.new_ones(columns.shape[1]) if weights is None else weights
-        self._few_columns = columns.shape[1] < len(columns)
+    features: Tensor | None = None
+    loadings: Tensor | None = None
 
-    @classmethod
-    def from_gram(cls, gram: Tensor) -> "Goal":
-        """Make a goal of which the Gram matrix alone is known, enough for a decoder made of the graph."""
-        goal = cls.__new__(cls)
-        goal.gram, goal._few_columns = gram, False
-        return goal
+    def of(self, x: Tensor) -> Tensor:
+        """Return what is to be reconstructed in a batch: (rows, targets)."""
+        wanted = x if self.features is None else x[:, self.features]
+        return wanted if self.loadings is None else wanted @ self.loadings
 
-    @cached_property
-    def gram(self) -> Tensor:
-        """``M = Σ_j w_j f_j f_jᵀ``, all that a decoder made of the graph needs to know: (rows, rows)."""
-        return (self.columns * self.weights) @ self.columns.mT
-
-    @cached_property
-    def energy(self) -> Tensor:
-        """``Σ_j w_j ‖f_j‖²``."""
-        return (self.weights * self.columns.square().sum(dim=0)).sum() + TINY
-
-    @cached_property
-    def trace(self) -> Tensor:
-        """``tr M``, which is the energy again."""
-        return self.gram.diagonal().sum() + TINY
-
-    def error_of_columns(self, decoded: Tensor) -> Tensor:
-        """Give ``Σ_j w_j ‖f_j − f̂_j‖²`` for reconstructions (restarts, rows, targets)."""
-        return (self.weights * (decoded - self.columns).square().sum(dim=-2)).sum(dim=-1)
-
-    def error_of_walk(self, walk: Tensor) -> Tensor:
-        """Give ``Σ_j w_j ‖f_j − P f_j‖² = tr((I − P) M (I − P)ᵀ)`` for one-step walks P: (restarts,)."""
-        if self._few_columns:
-            return self.error_of_columns(walk @ self.columns)
-        residual = self.gram - walk @ self.gram
-        return residual.diagonal(dim1=-2, dim2=-1).sum(dim=-1) - (residual * walk).sum(dim=(-2, -1))
+    def count(self, n_features: int) -> int:
+        """Return the number of targets."""
+        if self.loadings is not None:
+            return self.loadings.shape[1]
+        return n_features if self.features is None else len(self.features)
 
 
 class Sample(NamedTuple):
-    """Some rows of a table, all columns of them, and what is to be reconstructed there."""
+    """Some rows of a table (rows, d), and what is to be reconstructed there (rows, targets)."""
 
     x: Tensor
-    goal: Goal
-
-    @classmethod
-    def of(cls, x: Tensor, targets: Tensor | None, weights: Tensor | None) -> "Sample":
-        """Take the targets of some rows as the goal, all columns for None."""
-        return cls(x, Goal(x if targets is None else x[:, targets], weights))
+    goal: Tensor
 
 
 @dataclass
@@ -115,8 +82,8 @@ class View:
 
     Attributes
     ----------
-    goal : Goal
-        The columns to reconstruct.
+    goal : Tensor (rows, targets)
+        What is to be reconstructed.
     recipe : GraphRecipe
         How to build the graph.
     codes : Tensor (restarts, rows, k), optional
@@ -128,18 +95,15 @@ class View:
         columns are the codes themselves.
     probabilities : Tensor (restarts, units, candidates), optional
         Noise-free selection weights ``softmax(Λ/τ)``.
-    progress : float
-        Share of training done.
     """
 
-    goal: Goal
+    goal: Tensor
     recipe: GraphRecipe
     codes: Tensor | None = None
     decoded: Tensor | None = None
     shown: Tensor | None = None
     gates: Tensor | None = None
     probabilities: Tensor | None = None
-    progress: float = 1.0
 
     @cached_property
     def gram(self) -> Tensor:
@@ -157,55 +121,40 @@ class View:
     @cached_property
     def walk(self) -> Tensor:
         """The random walk ``Pᵗ``."""
-        return diffuse(self.transitions, self.recipe.steps(self.progress))
+        return diffuse(self.transitions, self.recipe.steps)
 
 
 def reconstruction(view: View) -> Tensor:
-    """Give the share that is not reconstructed, ``Σ_j w_j ‖f_j − f̂_j‖² / Σ_j w_j ‖f_j‖²``.
-
-    Columns without structure cannot be reconstructed from anything but themselves and would own the unweighted error.
-    """
-    if view.recipe.decodes:
-        return view.goal.error_of_walk(view.transitions) / view.goal.trace
-    assert view.decoded is not None
-    return view.goal.error_of_columns(view.decoded) / view.goal.energy
-
-
-def odds(share: Tensor) -> Tensor:
-    """Give ``s / (1 − s)`` of a share, for shares that may exceed one."""
-    return share / (1 - share).clamp_min(LEAST_EXPLAINED)
+    """Compute the share that is not reconstructed, ``Σ_c ‖f_c − f̂_c‖² / Σ_c ‖f_c‖²``."""
+    decoded = view.transitions @ view.goal if view.recipe.decodes else view.decoded
+    assert decoded is not None
+    return (decoded - view.goal).square().sum(dim=(-2, -1)) / (view.goal.square().sum() + TINY)
 
 
 def smoothness(view: View) -> Tensor:
-    """Give the diffusion score of the selected columns; larger is smoother."""
+    """Return the diffusion score of the selected columns; larger is smoother."""
     return diffusion_score(view.gram, view.walk, view.recipe.normalize)
 
 
 def redundancy(view: View) -> Tensor:
-    """Give ``max(0, max_j Σ_i π_ij − 1)``: by how much the most wanted column is wanted more than once."""
+    """Return ``max(0, max_j Σ_i π_ij − 1)``: by how much the most wanted column is wanted more than once."""
     if view.probabilities is None or not view.probabilities.shape[1]:
         looked_at = view.gram if view.codes is None else view.codes
         return looked_at.new_zeros(len(looked_at))
     return (view.probabilities.sum(dim=1).amax(dim=-1) - 1).clamp_min(0)
 
 
-def identity(value: Tensor) -> Tensor:
-    """Give the value itself."""
-    return value
-
-
 class Term(NamedTuple):
     """A term of the objective.
 
-    A balanced term enters the loss as ``±w(progress) · m / sg|m|`` and J as ``±w(1) · log m``, where m is the measure
-    of its value; another enters the loss as ``±w(progress) · m`` and J not at all.
+    A balanced term of value m enters the loss as ``±m / sg|m|`` and J as ``±log m``; another enters the loss as
+    ``±w · m`` and J not at all.
     """
 
     value: Callable[[View], Tensor]
     maximise: bool = False
     balanced: bool = True
-    weight: Schedule = constant(1.0)
-    measure: Callable[[Tensor], Tensor] = identity
+    weight: float = 1.0
 
 
 class Parts(NamedTuple):
@@ -220,8 +169,8 @@ class Parts(NamedTuple):
 class Objective:
     """A balanced sum of named terms.
 
-    With ``sg`` the stop-gradient, ``Σ ±w m/sg|m|`` is constant in value, but its gradient is that of
-    ``J = Σ ±w log m``: J, with the weights of the end of training, is what is monitored and compared.
+    With ``sg`` the stop-gradient, ``Σ ±m/sg|m|`` is constant in value, but its gradient is that of ``J = Σ ±log m``:
+    J is what is monitored and compared.
     """
 
     terms: dict[str, Term]
@@ -250,21 +199,19 @@ class Objective:
     def __call__(self, view: View, magnitude: Callable[[Tensor], Tensor] = lambda value: value) -> Parts:
         """Evaluate all terms on one view; processes that share a fit have a common magnitude of each."""
         values = {name: term.value(view) for name, term in self.terms.items()}
-        return self.combine(values, view.progress, magnitude)
+        return self.combine(values, magnitude)
 
     def combine(
-        self,
-        values: dict[str, Tensor],
-        progress: float = 1.0,
-        magnitude: Callable[[Tensor], Tensor] = lambda value: value,
+        self, values: dict[str, Tensor], magnitude: Callable[[Tensor], Tensor] = lambda value: value
     ) -> Parts:
-        """Give the loss and J for values of the terms."""
+        """Return the loss and J for values of the terms."""
         loss = torch.zeros_like(next(iter(values.values())))
         objective = torch.zeros_like(loss)
         for name, term in self.terms.items():
-            measure, sign = term.measure(values[name]), -1.0 if term.maximise else 1.0
-            scale = magnitude(measure.detach().abs()).clamp_min(SMALLEST) if term.balanced else 1.0
-            loss = loss + sign * term.weight(progress) * measure / scale
+            value, sign = values[name], -1.0 if term.maximise else 1.0
             if term.balanced:
-                objective = objective + sign * term.weight(1.0) * measure.clamp_min(SMALLEST).log()
+                loss = loss + sign * value / magnitude(value.detach().abs()).clamp_min(SMALLEST)
+                objective = objective + sign * value.clamp_min(SMALLEST).log()
+            else:
+                loss = loss + sign * term.weight * value
         return Parts(loss, objective, values)

@@ -15,12 +15,14 @@ from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY
 from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
-from tamis.neural.objective import Objective
-from tamis.neural.structure import NEAR_COPY
+from tamis.neural.objective import Objective, Targets
 from tamis.neural.training import Callback, Epoch, Settings, refit_decoder, train
 
 GROUP_VALUES = 2**20
 """Restarts train together as long as their logits hold at most so many numbers."""
+
+NEAR_COPY = 0.9
+"""Features with at least this absolute correlation count as copies of each other where units waver between them."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Problem:
         Number of columns d and of units k, the kept columns included.
     kept, candidates : sequence of int and Tensor of int, optional
         Columns that are always shown, and those to choose from.
-    targets, weights : Tensor, optional
-        Columns to reconstruct during training, all by default, and how much each of them matters.
+    targets : Targets
+        What is reconstructed during training.
     indirect_size, hidden_units, solved_readout
         See :class:`ConcreteLayer` and :class:`SelectorNetwork`.
     """
@@ -46,8 +48,7 @@ class Problem:
     n_units: int
     kept: Sequence[int] = ()
     candidates: Tensor | None = None
-    targets: Tensor | None = None
-    weights: Tensor | None = None
+    targets: Targets = Targets()
     indirect_size: int | None = None
     hidden_units: Sequence[int] = (128, 128)
     solved_readout: bool = True
@@ -60,7 +61,7 @@ class Problem:
     def network(self, n_restarts: int, generator: torch.Generator | None) -> SelectorNetwork:
         """Make an untrained network for this choice."""
         layer = self.layer(n_restarts, generator)
-        network = SelectorNetwork(layer, self.hidden_units, self.targets, self.weights, self.solved_readout, generator)
+        network = SelectorNetwork(layer, self.hidden_units, self.targets, self.solved_readout, generator)
         return network.to(_device(generator))
 
     def layer(self, n_restarts: int, generator: torch.Generator | None) -> ConcreteLayer:
@@ -88,8 +89,8 @@ class Fit:
         Units that did not get their favourite because it was taken.
     objective : float
         J of the hard selection, its decoder refitted.
-    eliminated, exchanges : bool and int
-        Whether elimination found better columns than the units, and how many columns were exchanged afterwards.
+    exchanges : int
+        Features that were exchanged after training.
     probabilities, candidates : Tensor (free units, candidates) and (candidates,)
         Selection probabilities ``softmax(Λ)`` at the end of training, and the columns they are about.
     settled : Tensor (free units,)
@@ -106,7 +107,6 @@ class Fit:
     columns: Tensor
     collisions: int
     objective: float
-    eliminated: bool
     exchanges: int
     probabilities: Tensor
     candidates: Tensor
@@ -190,13 +190,12 @@ def train_restarts(
         n_init, settings = 1, replace(settings, epochs=0)
     sizes, keeper = group_sizes(n_init, problem), keeper or Keeper()
     relay = _Relay(callbacks, len(sizes))
-    sizes_of_judge = (settings.batch_size, problem.n_features)
-    judge = Judge(problem.rows, objective, *sizes_of_judge, problem.targets, problem.weights, generator)
+    judge = Judge(problem.rows, objective, settings.batch_size, problem.n_features, problem.targets, generator)
     found = _Found.resumed(keeper, relay, generator)
     for size in sizes[found.done :]:
         found.keep(keeper, relay.done - len(keeper.training["history"] if keeper.training else ()), generator)
         network = problem.network(size, generator)
-        ranks.same_start(network, network.targets)
+        ranks.same_start(network, network.targets.features)
         history = train(network, objective, problem.rows, settings, generator, relay, keeper)
         _judge(network, history, problem, judge, found)
         if relay.stopped:
@@ -225,7 +224,6 @@ def _judge(network: SelectorNetwork, history: list[Epoch], problem: Problem, jud
         columns=columns,
         collisions=int(collisions[index]),
         objective=better.objective,
-        eliminated=better.eliminated,
         exchanges=better.exchanges,
         probabilities=probabilities.cpu(),
         candidates=candidates.cpu(),

@@ -10,9 +10,8 @@ from torch import Tensor
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers, layer_gradient
-from tamis.neural.batching import Rows, RowSource, batches, steps_per_epoch
+from tamis.neural.batching import RowSource, batches, centered, steps_per_epoch
 from tamis.neural.checkpoint import Keeper, model_state, restore_model, state_of
-from tamis.neural.compiled import CompiledStep
 from tamis.neural.concrete import GumbelPool
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
@@ -20,8 +19,6 @@ from tamis.neural.network import Seen, SelectorNetwork, hard_codes
 from tamis.neural.objective import Objective
 from tamis.neural.readout import Readout
 from tamis.neural.schedules import Schedule
-from tamis.neural.seen_rows import MOST_ROWS, Part, SeenRows
-from tamis.neural.taming import limit_of, tamed
 
 LONGEST_REPORT = 300
 """After so many batches at the latest, the callback is told how training goes."""
@@ -84,7 +81,6 @@ class _Stepper:
         objective: Objective,
         settings: Settings,
         n_steps: int,
-        limit: float,
         generator: torch.Generator | None,
     ):
         self.network, self.objective, self.settings = network, objective, settings
@@ -92,58 +88,45 @@ class _Stepper:
         self.done, self.last, self.due = 0, max(1, n_steps - 1), False
         narrowing = settings.narrowing
         self._narrowing = narrowing if narrowing is not None and narrowing.drops_from(network.layer) else None
-        self.limit = limit
-        self._tamed: tuple[Tensor | None, Tensor] = (None, torch.empty(0))
+        self._last: tuple[Tensor | None, Seen | None] = (None, None)
         self.optimiser = Adam(
             [
                 (list(network.layer.parameters()), settings.selector_lr),
                 (list(network.decoder.parameters()), settings.decoder_lr),
             ]
         )
-        self._compiled = CompiledStep(network.layer, objective, self.optimiser)
 
-    def step(self, x: Tensor | Seen | Part) -> Tensor:
-        """Train on one batch; give the values of the terms: (terms, restarts)."""
+    def step(self, x: Tensor) -> Tensor:
+        """Train on one batch; return the values of the terms: (terms, restarts)."""
         progress = self.done / self.last
         self.done += 1
         if self._narrowing is not None:
             self._narrowing.apply(self.network.layer, self.optimiser, progress)
         self.temperature = self.settings.temperature(progress)
-        if self._compiled.covers(progress):
-            batch = x if isinstance(x, Part) else self._see(x)
-            return self._compiled(batch, self.noise, self.temperature, progress)
-        return self._move(self._see(x), progress)
-
-    def _see(self, x: Tensor | Seen | Part) -> Seen:
-        """Look at a batch, unless that was done before; a network decodes columns as they are."""
-        if isinstance(x, Seen):
-            return x
-        if isinstance(x, Part):
-            return x.table.look(x.rows)
-        if self.objective.needs_codes:
-            return self.network.see(x)
-        if self._tamed[0] is not x:  # one batch may be all the rows, step after step
-            self._tamed = (x, tamed(x, self.limit))
-        return self.network.see(self._tamed[1])
-
-    def _move(self, seen: Seen, progress: float) -> Tensor:
+        seen = self._see(x)
         layer = self.network.layer
         noise = self.noise.draw(layer.shape)
-        written_out = covers(layer, self.objective, progress)
-        values = (self._written_out if written_out else self._recorded)(seen, progress, noise)
+        values = (self._closed_form if covers(layer, self.objective) else self._autograd)(seen, noise)
         self.due = ranks.average((parameter.grad for parameter in self.network.parameters()), self.due)
         self.optimiser.step()
         return values
 
-    def _written_out(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
+    def _see(self, x: Tensor) -> Seen:
+        """Return what training looks at in a batch; a network decodes features as they are."""
+        fixed = self._narrowing is None
+        if not fixed or self._last[0] is not x:  # one batch may be all the rows, step after step
+            self._last = (x, self.network.see(x if self.objective.needs_codes else centered(x)))
+        assert self._last[1] is not None
+        return self._last[1]
+
+    def _closed_form(self, seen: Seen, noise: Tensor) -> Tensor:
         layer = self.network.layer
-        terms, gradient = layer_gradient(layer, seen, self.objective, self.temperature, progress, noise)
+        terms, gradient = layer_gradient(layer, seen, self.objective, self.temperature, noise)
         layer.source.values.grad = torch.from_numpy(gradient)
         return torch.from_numpy(np.array([terms[name] for name in self.objective.terms]))
 
-    def _recorded(self, seen: Seen, progress: float, noise: Tensor) -> Tensor:
-        view = self.network.soft_view(seen, self.objective, self.temperature, progress, noise)
-        parts = self.objective(view, ranks.mean)
+    def _autograd(self, seen: Seen, noise: Tensor) -> Tensor:
+        parts = self.objective(self.network.soft_view(seen, self.objective, self.temperature, noise), ranks.mean)
         parts.loss.sum().backward()
         return torch.stack([parts.terms[name].detach() for name in self.objective.terms])
 
@@ -208,13 +191,12 @@ def train(
 ) -> list[Epoch]:
     """Minimise the objective by Adam while the temperature falls; return what the callback was told."""
     course, keeper = _Course.plan(rows, settings), keeper or Keeper()
-    source = _looked_at(rows, network, objective, settings.narrowing, course)
-    stepper = _Stepper(network, objective, settings, course.n_steps, limit_of(rows), generator)
+    stepper = _Stepper(network, objective, settings, course.n_steps, generator)
     log, now = _resumed(stepper, generator, keeper)
     while stepper.done < course.n_steps:
         if now is None:
             log.pass_start = state_of(generator) if keeper.folder is not None else None
-        for x in _feed(source, settings.batch_size, generator, stepper.done % course.per_pass, now):
+        for x in _feed(rows, settings.batch_size, generator, stepper.done % course.per_pass, now):
             log.add(stepper.step(x))
             if course.reports_after(stepper.done):
                 epoch = log.report(course.n_reports, stepper.temperature, network, objective)
@@ -230,20 +212,9 @@ def train(
     return log.history
 
 
-def _looked_at(
-    rows: RowSource, network: SelectorNetwork, objective: Objective, narrowing: Narrowing | None, course: _Course
-) -> Rows[Tensor | Seen | Part]:
-    """Look at all rows at once where the graph decodes a small table, and there are enough steps to pay for it."""
-    small = getattr(rows, "whole", None) is not None and rows.n_rows <= MOST_ROWS and course.per_pass > 1
-    pays = course.n_steps >= course.per_pass**2
-    fixed = narrowing is None or not narrowing.drops_from(network.layer)
-    graph_alone = objective.reconstructs and not objective.needs_codes and network.layer.kept.device.type == "cpu"
-    return SeenRows(rows, network) if small and pays and fixed and graph_alone else rows
-
-
 def _feed(
-    rows: Rows[Tensor | Seen | Part], batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
-) -> Iterator[Tensor | Seen | Part]:
+    rows: RowSource, batch_size: int, generator: torch.Generator | None, skip: int, now: Tensor | None
+) -> Iterator[Tensor]:
     """Yield the batches of a pass; a resumed one draws its order anew, then the generator goes on from ``now``."""
     feed = batches(rows, batch_size, generator, skip)
     first = next(feed)

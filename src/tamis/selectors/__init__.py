@@ -45,6 +45,7 @@ class Registry(Mapping[str, "type[FeatureSelector]"]):
 SELECTORS = Registry(
     {
         "lscae": "lscae:LSCAE",
+        "structure-pursuit": "structure_pursuit:StructurePursuit",
         "cae": "cae:CAE",
         "concrete-laplacian": "concrete_laplacian:ConcreteLaplacian",
         "laplacian-score": "laplacian_score:LaplacianScore",

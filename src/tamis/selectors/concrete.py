@@ -1,6 +1,5 @@
 """What all concrete selectors share: parameters, the way from a table to a fit, and imputation from the panel."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,25 +22,23 @@ from tamis.neural.batching import steps_per_epoch
 from tamis.neural.checkpoint import Keeper
 from tamis.neural.decoder import Decoder
 from tamis.neural.narrowing import Narrowing
-from tamis.neural.objective import Objective, Term, redundancy
-from tamis.neural.preparation import prepare
-from tamis.neural.restarts import Fit, Problem, most_restarts, train_restarts
-from tamis.neural.schedules import ANNEALING, constant
+from tamis.neural.objective import Objective, Targets, Term, redundancy
+from tamis.neural.restarts import Fit, Problem, train_restarts
+from tamis.neural.schedules import ANNEALING
 from tamis.neural.training import Callback, Settings
 from tamis.selectors.compute import torch_device, torch_threads
-from tamis.selectors.convergence import Convergence
 from tamis.selectors.rows import StandardisedRows
 from tamis.selectors.streamed_rows import StreamedRows, fits_in_buffer
 from tamis.sources import TableSource
-
-RESTARTS = 4
-"""Restarts that ``n_init="auto"`` makes of a problem of moderate size."""
 
 STEPS = 300
 """Optimiser steps that ``max_epochs=None`` aims at."""
 
 LONGEST_PASS = 1000
 """Optimiser steps after which ``max_epochs=None`` ends, even if not all rows have been seen."""
+
+MAX_TARGETS = 2048
+"""At most so many features, drawn at random, are reconstructed during training where all are the goal."""
 
 
 class ConcreteSelector(FeatureSelector):
@@ -64,7 +61,7 @@ class ConcreteSelector(FeatureSelector):
         "batch_size": [Interval(Integral, 3, None, closed="left")],
         "selector_lr": [Interval(Real, 0, None, closed="neither")],
         "decoder_lr": [Interval(Real, 0, None, closed="neither")],
-        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
         "narrowing": ["boolean"],
         "scale": [StrOptions({"standard", "center"}), None],
         "device": [str],
@@ -89,7 +86,7 @@ class ConcreteSelector(FeatureSelector):
         batch_size: int = 256,
         selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
-        n_init: str | int = "auto",
+        n_init: int = 1,
         narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
@@ -126,25 +123,18 @@ class ConcreteSelector(FeatureSelector):
     def _terms(self) -> dict[str, Term]:
         """Give the terms of the objective, without the redundancy penalty."""
 
-    def _objective(self, problem: Problem, generator: torch.Generator) -> Objective:  # noqa: ARG002
-        """Give the objective for a problem; one with a graph may look at the data."""
+    def _objective(self) -> Objective:
+        """Return the objective."""
         return Objective(self._terms() | self._penalty())
 
-    def _prepared(self, problem: Problem, objective: Objective, generator: torch.Generator) -> Problem:
-        """Give the problem as it is trained; a selector with a graph may screen the columns first."""
-        return prepare(problem, objective, None, False, generator)
-
-    def _found_again(
-        self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
-    ) -> NDArray[np.float64] | None:
-        """Tell how well what other rows select explains each column; None where that would take another training."""
-        del fit, problem, objective, generator
-        return None
+    def _prepared(self, X: Any, problem: Problem, task: Task, generator: torch.Generator) -> Problem:  # noqa: ARG002
+        """Return the problem with what is to be reconstructed."""
+        return replace(problem, targets=Targets(draw_targets(problem.n_features, generator)))
 
     def _penalty(self) -> dict[str, Term]:
         if self.redundancy_penalty == 0:
             return {}
-        return {"redundancy": Term(redundancy, balanced=False, weight=constant(self.redundancy_penalty))}
+        return {"redundancy": Term(redundancy, balanced=False, weight=self.redundancy_penalty)}
 
     def _select(self, X: Any, task: Task) -> Selection:
         self._check_values()
@@ -157,30 +147,24 @@ class ConcreteSelector(FeatureSelector):
             seed = int(keeper.identity["seed"])
             # Processes that share a fit must draw the same noise, whatever they drew while they looked at their rows.
             generator, looking = (torch.Generator(rows.device).manual_seed(seed + part) for part in range(2))
-            objective = self._objective(problem, looking)
-            prepared = self._prepared(problem, objective, looking)
+            problem = self._prepared(X, problem, task, looking)
             fit, objectives = train_restarts(
-                prepared,
-                objective,
+                problem,
+                self._objective(),
                 self._settings(rows.n_rows),
-                self._restarts(prepared),
+                self.n_init,
                 generator,
                 self._callbacks(),
                 keeper,
             )
-            again = self._found_again(fit, replace(problem, targets=prepared.targets), objective, looking)
-        return self._keep(fit, objectives, again)
+        return self._keep(fit, objectives)
 
     def _rows(self, X: Any) -> StandardisedRows | StreamedRows:
         if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= self.batch_size):
             X = X[:]
         kind = StreamedRows if isinstance(X, TableSource) else StandardisedRows
         center, spread = self.center_[self.active_], self.spread_[self.active_]
-        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share(), self._limit())
-
-    def _limit(self) -> float:
-        """Give the size of values beyond which the graph does not look."""
-        return math.inf
+        return kind(X, self.active_, center, spread, torch_device(self.device), ranks.share())
 
     def _keeper(self, X: Any, task: Task, seed: int) -> Keeper:
         """Say where checkpoints go, and what tells this fit from others."""
@@ -217,7 +201,7 @@ class ConcreteSelector(FeatureSelector):
         self.center_ = np.zeros_like(statistics.mean) if self.scale is None else statistics.mean
         # Constant columns have no spread to divide by, and take no part in training.
         self.spread_ = np.where(statistics.constant | (self.scale != "standard"), 1.0, statistics.std)
-        self.column_means_ = statistics.mean
+        self.column_means_, self.column_stds_ = statistics.mean, statistics.std
 
     def _problem(self, rows: StandardisedRows | StreamedRows, task: Task) -> Problem:
         kept = np.searchsorted(self.active_, np.intersect1d(task.must_keep, self.active_))
@@ -244,10 +228,7 @@ class ConcreteSelector(FeatureSelector):
             most_steps=LONGEST_PASS if self.max_epochs is None else None,
         )
 
-    def _restarts(self, problem: Problem) -> int:
-        return most_restarts(problem, RESTARTS) if self.n_init == "auto" else int(self.n_init)
-
-    def _keep(self, fit: Fit, objectives: list[float], again: NDArray[np.float64] | None) -> Selection:
+    def _keep(self, fit: Fit, objectives: list[float]) -> Selection:
         """Set the fitted attributes from the best restart."""
         self.objective_ = fit.objective
         self.restart_objectives_ = np.array(objectives)
@@ -257,20 +238,6 @@ class ConcreteSelector(FeatureSelector):
         self.decoder_weights_ = {name: value.numpy() for name, value in fit.decoder.state_dict().items()}
         self.selection_probs_ = self._all_probabilities(fit)
         self.settled_ = fit.settled.numpy()
-        peaks = fit.probabilities.amax(dim=-1).numpy()
-        self.found_again_ = again
-        convergence = Convergence(
-            peaks,
-            self.settled_,
-            fit.collisions,
-            self.restart_objectives_,
-            fit.objective,
-            fit.eliminated,
-            fit.exchanges,
-            again,
-        )
-        self.convergence_ = convergence.sentence()
-        convergence.warn()
         scores = self._scores(fit)
         chosen = self.unit_columns_[np.argsort(-scores[self.unit_columns_], kind="stable")]
         return Selection(scores, chosen)
@@ -326,6 +293,13 @@ class ConcreteSelector(FeatureSelector):
         decoder.load_state_dict({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():
             return decoder(torch.from_numpy(codes).float()[None])[0].double().numpy()
+
+
+def draw_targets(n_features: int, generator: torch.Generator) -> torch.Tensor | None:
+    """Draw the features to reconstruct during training; None for all."""
+    if n_features <= MAX_TARGETS:
+        return None
+    return torch.randperm(n_features, generator=generator, device=generator.device)[:MAX_TARGETS]
 
 
 def check_pair(name: str, value: Any, kind: type[Any]) -> None:

@@ -1,27 +1,16 @@
 """What the concrete selectors with a Laplacian score share: the parameters of the graph."""
 
-import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.neural import ranks
-from tamis.neural.batching import sample_batch
-from tamis.neural.diffusion import BANDWIDTHS, Graph, steps_that_tell_noise
+from tamis.neural.diffusion import BANDWIDTHS, Graph
 from tamis.neural.objective import GraphRecipe, Objective, Term, smoothness
-from tamis.neural.preparation import prepare
-from tamis.neural.restarts import Fit, Problem
-from tamis.neural.schedules import doubling
-from tamis.neural.screening import Screening
-from tamis.neural.stability import found_again
 from tamis.neural.training import Callback
-from tamis.selectors.concrete import ConcreteSelector, check_pair
+from tamis.selectors.concrete import ConcreteSelector
 
 
 class ConcreteGraphSelector(ConcreteSelector):
@@ -30,13 +19,10 @@ class ConcreteGraphSelector(ConcreteSelector):
     _parameter_constraints: ClassVar[dict] = {
         **ConcreteSelector._parameter_constraints,
         "graph_on": [StrOptions({"gates", "concrete"})],
-        "diffusion_steps": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"), tuple, list],
+        "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
         "bandwidth": [StrOptions(set(BANDWIDTHS)), Interval(Real, 0, None, closed="neither"), tuple, list],
         "self_loops": ["boolean"],
         "normalize_score": ["boolean"],
-        "screening": ["boolean"],
-        "clip": [Interval(Real, 0, None, closed="neither"), None],
-        "check_stability": ["boolean"],
     }
 
     def __init__(
@@ -44,12 +30,10 @@ class ConcreteGraphSelector(ConcreteSelector):
         n_features_to_select: int | None = None,
         *,
         graph_on: str = "gates",
-        diffusion_steps: str | int | tuple[int, int] = "auto",
+        diffusion_steps: int = 1,
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
-        screening: bool = True,
-        clip: float | None = 3.0,
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -60,8 +44,7 @@ class ConcreteGraphSelector(ConcreteSelector):
         batch_size: int = 256,
         selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
-        n_init: str | int = "auto",
-        check_stability: bool = True,
+        n_init: int = 1,
         narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
@@ -102,54 +85,18 @@ class ConcreteGraphSelector(ConcreteSelector):
         self.bandwidth = bandwidth
         self.self_loops = self_loops
         self.normalize_score = normalize_score
-        self.screening = screening
-        self.clip = clip
-        self.check_stability = check_stability
 
     def _terms(self) -> dict[str, Term]:
         return {"score": Term(smoothness, maximise=True)}
 
-    def _objective(self, problem: Problem, generator: torch.Generator) -> Objective:
-        graph = self._graph()
-        first, self.diffusion_steps_ = self._steps(graph, problem, generator)
-        steps = doubling(first, self.diffusion_steps_)
-        recipe = GraphRecipe(graph, self.graph_on, steps, self.normalize_score, self._graph_decodes())
+    def _objective(self) -> Objective:
+        steps, decodes = int(self.diffusion_steps), self._graph_decodes()
+        recipe = GraphRecipe(self._graph(), self.graph_on, steps, self.normalize_score, decodes)
         return Objective(self._terms() | self._penalty(), recipe)
 
     def _graph_decodes(self) -> bool:
         """Tell whether the graph is the decoder."""
         return True
-
-    def _weighted(self) -> bool:
-        """Tell whether columns are weighed by the structure they carry."""
-        return False
-
-    def _limit(self) -> float:
-        return math.inf if self.clip is None or self.scale != "standard" else float(self.clip)
-
-    def _screening(self) -> Screening | None:
-        return Screening() if self.screening else None
-
-    def _prepared(self, problem: Problem, objective: Objective, generator: torch.Generator) -> Problem:
-        return prepare(problem, objective, self._screening(), self._weighted(), generator)
-
-    def _found_again(
-        self, fit: Fit, problem: Problem, objective: Objective, generator: torch.Generator
-    ) -> NDArray[np.float64] | None:
-        if not self.check_stability or objective.needs_decoder or self.graph_on != "gates" or not problem.n_free:
-            return None
-        columns = found_again(fit.columns, problem, objective, self._screening(), self._weighted(), generator)
-        return columns.double().numpy()
-
-    def _steps(self, graph: Graph, problem: Problem, generator: torch.Generator) -> tuple[int, int]:
-        asked: Any = self.diffusion_steps
-        if asked == "auto":
-            x = sample_batch(problem.rows, self.batch_size, generator)
-            return 1, ranks.shared(steps_that_tell_noise(x, graph, problem.n_units, generator))
-        if isinstance(asked, Integral):
-            return int(asked), int(asked)
-        check_pair("diffusion_steps", asked, Integral)
-        return int(asked[0]), int(asked[1])
 
     def _graph(self) -> Graph:
         asked: Any = self.bandwidth

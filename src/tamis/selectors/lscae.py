@@ -1,19 +1,21 @@
 """LSCAE: reconstruction and Laplacian score together (Shaham, Lindenbaum, Svirsky and Kluger, 2022)."""
 
 from collections.abc import Sequence
-from numbers import Real
+from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
-from sklearn.utils._param_validation import Interval, StrOptions
+import numpy as np
+import torch
+from sklearn.utils._param_validation import StrOptions
 
-from tamis.neural.objective import Term, identity, odds, reconstruction, smoothness
-from tamis.neural.schedules import linear, warm_up
+from tamis.base import Selection, Task
+from tamis.neural import ranks
+from tamis.neural.objective import Targets, Term, reconstruction, smoothness
+from tamis.neural.restarts import Problem
 from tamis.neural.training import Callback
 from tamis.selectors.concrete_graph import ConcreteGraphSelector
-
-MEASURES = {"odds": odds, "error": identity}
-"""What of the unexplained share enters the objective."""
+from tamis.selectors.structured import StructureFirst
 
 PAPER: dict[str, Any] = {
     "graph_on": "concrete",
@@ -22,12 +24,7 @@ PAPER: dict[str, Any] = {
     "self_loops": True,
     "normalize_score": False,
     "decoder": "network",
-    "screening": False,
-    "clip": None,
-    "weighted_reconstruction": False,
-    "balance": "error",
-    "reconstruction_warmup": 0.0,
-    "score_weight": (1.0, 1.0),
+    "structure_first": False,
     "annealing": "linear",
     "temperature": (10.0, 0.01),
     "redundancy_penalty": 100.0,
@@ -58,19 +55,19 @@ PUBLIC_CODE: dict[str, Any] = {
 β₁ = 0.5 and the division of its learning rates by ten every hundred epochs."""
 
 
-class LSCAE(ConcreteGraphSelector):
+class LSCAE(StructureFirst, ConcreteGraphSelector):
     r"""Select columns that carry the structure of a table and are not copies of each other.
 
-    A concrete layer of k units shows k of the d columns; a decoder reconstructs all columns from them, and a diffusion
-    score tells how smooth they are on the graph that they span themselves. Both together,
+    Every feature is first tested for dependence on the others, above chance (:func:`tamis.find_structure`); only those
+    that pass are candidates. A concrete layer of k units shows k of them; a decoder reconstructs the principal
+    directions of the structured features, and a diffusion score tells how smooth the shown features are on the graph
+    that they span themselves. Both together,
 
-    .. math:: J = \log \frac{s}{1 - s}
-                  - w \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
+    .. math:: J = \log s - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
 
-    with s the unexplained share of the (weighted) variance, are minimised: the second term discards nuisance columns,
-    the first one copies. Columns are first screened by the slope of J; then units are trained by gradient descent while
-    the temperature of the layer falls, in several restarts; at last their choice is compared with what further
-    screening leaves, and single columns are exchanged while J falls.
+    with s the share of the directions that is not explained, are minimised by gradient descent while the temperature of
+    the layer falls: the second term discards nuisance, the first one copies. At last single features are exchanged
+    while J falls.
 
     Parameters
     ----------
@@ -79,9 +76,8 @@ class LSCAE(ConcreteGraphSelector):
     graph_on : {"gates", "concrete"}, default="gates"
         What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
         outputs of the k units (the paper's text).
-    diffusion_steps : "auto", int or (int, int), default=1
-        Number of steps t of the random walk; a pair doubles it from the first to the second during training. "auto"
-        goes from 1 to the smallest power of two at which k independent columns no longer look smooth.
+    diffusion_steps : int, default=1
+        Number of steps t of the random walk.
     bandwidth : {"nearest", "mean"}, (rule, factor) or float, default=("mean", 0.05)
         The σ of the kernel ``exp(−‖g_i − g_l‖²/2σ²)``. "nearest": the largest distance of any row of the batch to its
         nearest neighbour (the paper's rule); "mean": σ² is the mean squared distance; a factor multiplies σ²; a
@@ -90,28 +86,12 @@ class LSCAE(ConcreteGraphSelector):
         Whether the random walk may stay where it is.
     normalize_score : bool, default=True
         Whether the score is divided by the energy ``trace(GᵀG)``.
-    screening : bool, default=True
-        Whether columns whose gates J wants closed are dropped, a fifth at a time, until eight for each unit are left.
-        Up to 256 come back if structure is as clear with them.
-    clip : float or None, default=3.0
-        Standardised values beyond ±clip are drawn in to it before a graph looks at them, in columns whose variance a
-        few rows carry (fewer than one in twelve): columns that are zero almost everywhere would own the distances. It
-        has no effect unless ``scale="standard"``.
     decoder : {"graph", "network"}, default="graph"
-        What reconstructs the columns: the graph of the selected ones, ``f̂ = P f``, which predicts each row from its
-        neighbours and needs no training, or a multilayer perceptron (the paper). Beside the graph, a linear map
-        judges the final choice of up to 32 columns.
-    weighted_reconstruction : bool, default=True
-        Whether the reconstruction error of a column is weighted by the root of how much smoother it is, on the graph of
-        the columns that screening leaves, than if these had nothing to do with each other. Unweighted, columns without
-        structure own the error.
-    balance : {"odds", "error"}, default="odds"
-        What of the unexplained share of the variance s is balanced against the score: ``s/(1 − s)``, which nuisance
-        columns do not dilute, or s itself (the paper).
-    reconstruction_warmup : float, default=1.0
-        Share of training over which the weight of the reconstruction term rises from 0 to 1.
-    score_weight : (float, float), default=(1.0, 0.5)
-        Weight w of the score at the beginning and at the end of training: the graph decides first, reconstruction last.
+        What reconstructs the goal: the graph of the selected features, ``f̂ = P f``, which predicts each row from its
+        neighbours and needs no training, or a multilayer perceptron (the paper).
+    structure_first : bool, default=True
+        Whether features are tested first, and the goal is the directions of those that pass. Else all features are
+        candidates, and all are reconstructed (the paper).
     annealing : {"linear", "exponential"}, default="linear"
         How the temperature falls.
     temperature : (float, float), default=(10.0, 0.01)
@@ -132,12 +112,8 @@ class LSCAE(ConcreteGraphSelector):
         Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
     selector_lr, decoder_lr : float, default=0.3, 0.003
         Learning rates of the logits and of the decoder.
-    n_init : "auto" or int, default="auto"
-        Number of restarts; the hard selection with the smallest J wins, its decoder refitted. "auto" makes 4, or fewer
-        where k times the number of columns is so large that they could not be trained together.
-    check_stability : bool, default=True
-        Whether to look for the selection again in other rows, by screening and exchanges alone, and warn if less than
-        nine in ten columns are found.
+    n_init : int, default=1
+        Number of restarts; the hard selection with the smallest J wins, its decoder refitted.
     narrowing : bool, default=True
         Whether columns that no unit wants leave the race during training, which makes it faster.
     scale : {"standard", "center"} or None, default="standard"
@@ -170,23 +146,22 @@ class LSCAE(ConcreteGraphSelector):
         The column that each unit was given, all distinct.
     settled_ : ndarray
         Probability that each unit without a kept column puts on its favourite or near copies of it.
-    found_again_ : ndarray or None
-        For each selected column that was not kept by request, in the order of ``unit_columns_``, the share of its
-        variance that the columns selected in other rows explain.
-    diffusion_steps_ : int
-        Steps of the random walk at the end of training.
+    structure_ : Structure
+        Which features carry structure; None if that was not tested.
+    filler_ : ndarray of bool
+        Selected features without structure above chance, which fill up where fewer than k have it.
+    verdict_ : Verdict
+        Whether the selection may be trusted, and why.
     n_collisions_ : int
         Units that wanted a column already taken and got their next best.
     objective_ : float
-        J of the hard selection. Where the graph decodes and k is at most 32, it is the mean of J with the graph and of
-        J with a linear map as the decoder, each row predicted from the others.
+        J of the hard selection. Where the graph decodes, it is the mean of J with the graph and of J with a linear map
+        as the decoder, each row predicted from the others.
     restart_objectives_ : ndarray of shape (n_init,)
         J of every restart's hard selection.
     history_ : structured array
         One row an epoch, or a part of 300 batches of a long one: epoch, temperature, objective (J), the terms, peak
         probability; ``pandas.DataFrame(history_)`` makes a table of it.
-    convergence_ : str
-        Whether units settled, in words.
     center_, spread_ : ndarray
         What was subtracted from and divided by, for each column.
 
@@ -203,10 +178,7 @@ class LSCAE(ConcreteGraphSelector):
     _parameter_constraints: ClassVar[dict] = {
         **ConcreteGraphSelector._parameter_constraints,
         "decoder": [StrOptions({"graph", "network"})],
-        "weighted_reconstruction": ["boolean"],
-        "balance": [StrOptions(set(MEASURES))],
-        "reconstruction_warmup": [Interval(Real, 0, 1, closed="both")],
-        "score_weight": [tuple, list],
+        "structure_first": ["boolean"],
     }
 
     def __init__(
@@ -214,17 +186,12 @@ class LSCAE(ConcreteGraphSelector):
         n_features_to_select: int | None = None,
         *,
         graph_on: str = "gates",
-        diffusion_steps: str | int | tuple[int, int] = 1,
+        diffusion_steps: int = 1,
         bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
         self_loops: bool = False,
         normalize_score: bool = True,
-        screening: bool = True,
-        clip: float | None = 3.0,
         decoder: str = "graph",
-        weighted_reconstruction: bool = True,
-        balance: str = "odds",
-        reconstruction_warmup: float = 1.0,
-        score_weight: tuple[float, float] = (1.0, 0.5),
+        structure_first: bool = True,
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),
         redundancy_penalty: float = 1.0,
@@ -235,8 +202,7 @@ class LSCAE(ConcreteGraphSelector):
         batch_size: int = 256,
         selector_lr: float = 0.3,
         decoder_lr: float = 0.003,
-        n_init: str | int = "auto",
-        check_stability: bool = True,
+        n_init: int = 1,
         narrowing: bool = True,
         scale: str | None = "standard",
         must_keep: Sequence[int | str] = (),
@@ -255,8 +221,6 @@ class LSCAE(ConcreteGraphSelector):
             bandwidth=bandwidth,
             self_loops=self_loops,
             normalize_score=normalize_score,
-            screening=screening,
-            clip=clip,
             annealing=annealing,
             temperature=temperature,
             redundancy_penalty=redundancy_penalty,
@@ -268,7 +232,6 @@ class LSCAE(ConcreteGraphSelector):
             selector_lr=selector_lr,
             decoder_lr=decoder_lr,
             n_init=n_init,
-            check_stability=check_stability,
             narrowing=narrowing,
             scale=scale,
             must_keep=must_keep,
@@ -281,10 +244,7 @@ class LSCAE(ConcreteGraphSelector):
             random_state=random_state,
         )
         self.decoder = decoder
-        self.weighted_reconstruction = weighted_reconstruction
-        self.balance = balance
-        self.reconstruction_warmup = reconstruction_warmup
-        self.score_weight = score_weight
+        self.structure_first = structure_first
 
     @classmethod
     def from_paper(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
@@ -296,21 +256,28 @@ class LSCAE(ConcreteGraphSelector):
         """Make a selector with the defaults of the authors' public code, except for the given parameters."""
         return cls(n_features_to_select, **(PUBLIC_CODE | changes))
 
-    def _check_values(self) -> None:
-        super()._check_values()
-        weights = self.score_weight
-        if len(weights) != 2 or not all(isinstance(weight, Real) and float(weight) >= 0 for weight in weights):
-            raise ValueError(f"score_weight takes (start, end), two numbers of at least 0; got {weights!r}.")
+    def _prepared(self, X: Any, problem: Problem, task: Task, generator: torch.Generator) -> Problem:
+        """Return the problem of explaining the directions of structured features by some of them."""
+        if not self.structure_first:
+            self.structure_ = None
+            return super()._prepared(X, problem, task, generator)
+        found = ranks.shared(self._find_structure(X, int(generator.initial_seed() % 2**31)))
+        self.structure_, candidates = found, self._candidates(found, task)
+        directions = self._goal(X, found, candidates)
+        features = torch.from_numpy(np.searchsorted(self.active_, directions.features))
+        # The directions are of z-scores; rows may be scaled otherwise.
+        scale = self.spread_[directions.features] / np.maximum(self.column_stds_[directions.features], 1e-300)
+        loadings = torch.from_numpy((directions.loadings * scale[:, None]).astype(np.float32))
+        chosen = torch.from_numpy(np.sort(np.searchsorted(self.active_, candidates)))
+        targets = Targets(features.to(generator.device), loadings.to(generator.device))
+        return replace(problem, candidates=chosen, targets=targets)
+
+    def _keep(self, fit: Any, objectives: list[float]) -> Selection:
+        selection = super()._keep(fit, objectives)
+        return selection if self.structure_ is None else self._with_evidence(selection)
 
     def _graph_decodes(self) -> bool:
         return self.decoder == "graph"
 
-    def _weighted(self) -> bool:
-        return self.weighted_reconstruction
-
     def _terms(self) -> dict[str, Term]:
-        warming = warm_up(self.reconstruction_warmup)
-        return {
-            "reconstruction": Term(reconstruction, weight=warming, measure=MEASURES[self.balance]),
-            "score": Term(smoothness, maximise=True, weight=linear(*self.score_weight)),
-        }
+        return {"reconstruction": Term(reconstruction), "score": Term(smoothness, maximise=True)}

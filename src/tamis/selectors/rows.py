@@ -1,6 +1,5 @@
 """The one border between numpy/scipy and torch: rows of a table, standardised when they are taken."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,6 @@ class StandardisedRows:
         Where the batches go.
     share : (int, int)
         Which part of every batch is taken, of how many.
-    limit : float
-        Size of standardised values beyond which a graph does not look; they are given all the same.
     """
 
     def __init__(
@@ -41,9 +38,7 @@ class StandardisedRows:
         spread: NDArray,
         device: torch.device,
         share: tuple[int, int] = (0, 1),
-        limit: float = math.inf,
     ):
-        self.limit = limit
         # All parts make equally many steps, so each goes by the same number of rows.
         self.n_rows = -(-X.shape[0] // share[1])
         self.own_rows, self.share = X.shape[0], share

@@ -1,6 +1,5 @@
 """Standardised batches of a table that stays on disk: shuffled by blocks, then within a buffer, and read ahead."""
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -42,8 +41,6 @@ class StreamedRows:
         Where the batches go.
     share : (int, int)
         Which part of how many the rows are of; every part has its own blocks.
-    limit : float
-        Size of standardised values beyond which a graph does not look; they are given all the same.
     """
 
     def __init__(
@@ -54,9 +51,7 @@ class StreamedRows:
         spread: NDArray,
         device: torch.device,
         share: tuple[int, int] = (0, 1),
-        limit: float = math.inf,
     ):
-        self.limit = limit
         self.source, self.device = source, device
         self.columns = None if len(columns) == source.shape[1] else columns
         self.center, self.spread = center, spread

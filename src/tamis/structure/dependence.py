@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tamis.structure.bases import RankBasis
 
-NEAR_COPY = 0.95
+NEAR_COPY = 0.97
 """Features whose rank correlation reaches this are near copies; they are no evidence for each other."""
 
 TILE = 512

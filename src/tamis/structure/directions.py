@@ -33,6 +33,11 @@ class Directions:
         """Number of directions above chance."""
         return self.loadings.shape[1]
 
+    @classmethod
+    def none(cls) -> "Directions":
+        """Return no directions of no features."""
+        return cls(np.empty(0, np.intp), np.empty((0, 0)))
+
     def scores(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the directions of the rows of a standardised table."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
@@ -58,7 +63,7 @@ def principal_directions(
         Source of the shuffles.
     """
     if not len(features):
-        return Directions(features, np.empty((0, 0)))
+        return Directions.none()
     Y = Z * np.sqrt(weights)
     values, vectors = _spectrum(Y)
     chance = np.mean([_spectrum(rng.permuted(Y, axis=0))[0][0] for _ in range(SHUFFLES)])

@@ -14,7 +14,11 @@ TAIL_SHARE = 0.02
 
 
 def null_strengths(
-    basis: RankBasis, partners: NDArray[np.intp], batches: list[NDArray[np.intp]], rng: np.random.Generator
+    basis: RankBasis,
+    partners: NDArray[np.intp],
+    batches: list[NDArray[np.intp]],
+    rng: np.random.Generator,
+    n_draws: int = NULL_DRAWS,
 ) -> NDArray[np.float64]:
     """Return strengths of dependence under chance: of features with their rows shuffled, on the others as they are.
 
@@ -22,8 +26,8 @@ def null_strengths(
     be too large for some laws and too small for others.
     """
     others, draws = basis.take(partners), []
-    while sum(map(len, draws)) < NULL_DRAWS:
-        some = rng.permutation(basis.n_features)[:NULL_DRAWS]
+    while sum(map(len, draws)) < n_draws:
+        some = rng.permutation(basis.n_features)[:n_draws]
         shuffled = basis.take(some).shuffled(rng, batches)
         draws.append(strongest_among(shuffled, some, others, partners).strength)
     null = np.concatenate(draws).astype(np.float64)

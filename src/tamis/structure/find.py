@@ -1,6 +1,6 @@
 """find_structure: which features depend on others, or have several modes, above chance."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from warnings import warn
 
@@ -52,6 +52,8 @@ class Structure:
     share : ndarray of shape (n_features,)
         How much of the feature its partner explains, from 0 to 1; at least the share that two modes explain where
         these are the evidence.
+    n_copies : ndarray of int, shape (n_features,)
+        Number of near copies of each feature in the table.
     directions : Directions
         The principal directions of the structured features that exceed chance.
     fdr : float
@@ -66,6 +68,7 @@ class Structure:
     structured: NDArray[np.bool_]
     partner: NDArray[np.intp]
     share: NDArray[np.float64]
+    n_copies: NDArray[np.intp]
     directions: Directions
     fdr: float
     n_rows: int
@@ -80,6 +83,11 @@ class Structure:
     def n_directions(self) -> int:
         """Number of directions in which the structured features vary more than by chance."""
         return self.directions.n_directions if self.n_structured else 0
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """How much each feature counts in the directions: its share, divided among near copies."""
+        return np.maximum(self.share / (1 + self.n_copies), MIN_SHARE)
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -140,10 +148,10 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
     names = feature_names(X)
     sample, rows = sample_rows(X, rng)
     batches = _batches(batch, rows, n_rows=_checked_rows(X, sample))
-    return test_features(sample, batches, fdr, names, rng)
+    return examine(sample, batches, fdr, names, rng)
 
 
-def test_features(
+def examine(
     sample: NDArray[np.float64],
     batches: list[NDArray[np.intp]],
     fdr: float,
@@ -159,22 +167,32 @@ def test_features(
     pvalues = np.minimum(1.0, np.where(modes < 1, 2.0, 1.0) * np.minimum(pvalues, modes))
     structured = discoveries(pvalues, fdr)
     share = np.maximum(_explained(basis, found), np.where(structured & (modes <= pvalues), MODAL_SHARE, 0.0))
-    weights = share / (1 + found.n_copies)
-    passed = np.flatnonzero(structured)
-    Z = standardised(sample[:, varying[passed]], batches)
-    directions = principal_directions(Z, varying[passed], np.maximum(weights[passed], MIN_SHARE), rng)
-    d = sample.shape[1]
     partner = np.where(found.partner >= 0, varying[found.partner], -1)
-    return Structure(
+    d = sample.shape[1]
+    tested = Structure(
         _spread(pvalues, varying, d, 1.0),
         _spread(structured, varying, d, False),
         _spread(partner, varying, d, -1),
         _spread(share, varying, d, 0.0),
-        directions,
+        _spread(found.n_copies, varying, d, 0),
+        Directions.none(),
         fdr,
         len(sample),
         names,
     )
+    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
+
+
+def directions_of(
+    sample: NDArray[np.float64],
+    structure: Structure,
+    features: NDArray[np.intp],
+    batches: list[NDArray[np.intp]],
+    rng: np.random.Generator,
+) -> Directions:
+    """Return the directions of some features in some rows, by the weights that a test gave them."""
+    Z = standardised(sample[:, features], batches)
+    return principal_directions(Z, features, structure.weights[features], rng)
 
 
 MODAL_SHARE = 0.5
@@ -228,13 +246,15 @@ def standardised(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -
     return Z
 
 
-def sample_rows(X: Any, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def sample_rows(
+    X: Any, rng: np.random.Generator, max_cells: int = MAX_CELLS, min_rows: int = 200
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return rows drawn at random, dense, and their sorted positions."""
     source = as_source(X)
     if source is None:
         X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
     n, d = X.shape
-    size = min(n, MAX_ROWS, max(200, MAX_CELLS // max(1, d)))
+    size = min(n, MAX_ROWS, max(min_rows, max_cells // max(1, d)))
     rows = np.sort(rng.permutation(n)[:size])
     taken = source.take(rows) if source is not None else X[rows]
     dense = np.asarray(taken.toarray() if issparse(taken) else taken, dtype=np.float64)

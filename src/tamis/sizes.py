@@ -1,0 +1,114 @@
+"""How many features to select: as many as explain the structure of a table on rows held out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.structure.directions import principal_directions
+from tamis.structure.find import FDR, Structure, examine, sample_rows, standardised
+from tamis.structure.pursuit import pursue
+
+N_FOLDS = 5
+MAX_K = 300
+"""Largest number of features that is considered."""
+
+MIN_GAIN = 0.25
+"""Part of a direction that a feature must explain to be worth its place."""
+
+RIDGE = 0.01
+"""Penalty of the regression that explains directions, as a share of the rows."""
+
+Array = NDArray[np.float64]
+
+
+class NoStructureError(ValueError):
+    """No feature of the table depends on another above chance, so that no number of features can be suggested."""
+
+
+@dataclass(frozen=True)
+class KCurve:
+    """How many directions of the structure the best k features explain on rows held out, for every k.
+
+    Attributes
+    ----------
+    explained, errors : ndarray of shape (max_k,)
+        Mean over folds of ``Σ_c R²_c`` over directions c, for k = 1, 2, ..., and its standard error.
+    n_directions : int
+        Number of directions, the most that can be explained.
+    k : int
+        The suggestion.
+    """
+
+    explained: Array
+    errors: Array
+    n_directions: int
+    k: int
+
+
+def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
+    """Suggest how many features to select.
+
+    The directions of the structured features, each counted alike, and the pursuit of the features that explain them,
+    are found on part of the rows; how much a ridge regression on the first k explains is taken on the rows held out.
+    The smallest k is suggested after which no further feature adds :data:`MIN_GAIN` of a direction, or a standard
+    error if that is more: a second feature of the same structure adds less, by averaging noise.
+
+    Parameters
+    ----------
+    X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
+        Numbers.
+    random_state : int, default=0
+        Draws the rows that are looked at, and deals them.
+
+    Returns
+    -------
+    KCurve
+        The suggestion, and the curve behind it.
+    """
+    rng = np.random.default_rng(random_state)
+    sample, rows = sample_rows(X, rng, 2**24)
+    names = np.arange(sample.shape[1]).astype(str).astype(object)
+    structure = examine(sample, [np.arange(len(rows))], FDR, names, rng)
+    if not structure.n_structured:
+        raise NoStructureError(
+            "No feature of X depends on any other more than chance would have it, so that no number of features can be "
+            "suggested. Check that the right features and enough rows were read, or name the number."
+        )
+    return k_curve(sample, structure, rng)
+
+
+def suggested_k(X: Any) -> int:
+    """Return the suggestion of :func:`choose_k`."""
+    return choose_k(X).k
+
+
+def k_curve(sample: Array, structure: Structure, rng: np.random.Generator) -> KCurve:
+    """Compute what every k explains on rows held out, and the suggestion."""
+    features = np.flatnonzero(structure.structured)
+    weights = structure.weights[features]
+    Z = standardised(sample[:, features], [np.arange(len(sample))])
+    max_k = min(len(features), MAX_K, 3 * structure.n_directions + 5)
+    fold = rng.permutation(len(Z)) % N_FOLDS
+    parts = [_explained(Z[fold != f], Z[fold == f], weights, structure.n_directions, max_k) for f in range(N_FOLDS)]
+    mean, error = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1) / np.sqrt(N_FOLDS)
+    gains = np.diff(mean, prepend=0.0)
+    worth = np.flatnonzero(gains >= np.maximum(MIN_GAIN, error))
+    return KCurve(mean, error, structure.n_directions, int(worth.max(initial=0)) + 1)
+
+
+def _explained(known: Array, held: Array, weights: Array, n_directions: int, max_k: int) -> Array:
+    """Return how many directions the first k features of a pursuit explain on other rows, for every k."""
+    everyone = np.arange(known.shape[1])
+    found = principal_directions(known, everyone, weights, np.random.default_rng(0))
+    goal, unseen = found.scores(known)[:, :n_directions], found.scores(held)[:, :n_directions]
+    goal, unseen = goal / goal.std(axis=0), unseen / goal.std(axis=0)
+    order, _ = pursue(known, goal, everyone, everyone[:0], max_k)
+    explained = np.empty(max_k)
+    for k in range(1, max_k + 1):
+        C = known[:, order[:k]]
+        solved = np.linalg.solve(C.T @ C + RIDGE * len(C) * np.eye(k), C.T @ goal)
+        errors = ((unseen - held[:, order[:k]] @ solved) ** 2).sum(axis=0) / (unseen**2).sum(axis=0)
+        explained[k - 1] = np.maximum(1 - errors, 0).sum()
+    return explained
