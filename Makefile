@@ -7,9 +7,7 @@ STAMP := .venv/.installed
 
 setup: $(STAMP)
 
-COMPILED := setup.py $(wildcard src/tamis/neural/*.[ch])
-
-$(STAMP): pyproject.toml constraints.txt $(COMPILED)
+$(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "tamis needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
@@ -51,4 +49,4 @@ bench: $(PEERS)
 	$(BIN)/python -m research.speed page
 
 clean:
-	rm -rf .venv build dist *.egg-info src/*.egg-info src/tamis/neural/*.so .pytest_cache .mypy_cache .ruff_cache .import_linter_cache demo-output
+	rm -rf .venv build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache demo-output

@@ -59,7 +59,7 @@ def fit(method: str, X: Any, k: int, seed: int, *, quick: bool = False, **settin
         "settings": _plain_settings(selector),
         "selected": selector.selected_.tolist(),
         "objective": getattr(selector, "objective_", None),
-        "verdict": getattr(selector, "convergence_", None),
+        "verdict": str(selector.verdict_),
         "fit_seconds": round(seconds, 3),
     }
 

@@ -25,7 +25,7 @@ def main(output: Path = OUTPUT) -> Path:
     )
     selector = fit_with_bar(table, console)
     console.print(_chosen(selector, table))
-    console.print(f"Verdict: {selector.convergence_}")
+    console.print(str(selector.verdict_))
     path = draw(selector, table, output)
     names = ", ".join(table.names[column] for column in selector.selected_)
     console.print(f"Chosen features: [bold]{names}[/bold]\nPicture: {path}", soft_wrap=True)
@@ -36,11 +36,11 @@ def main(output: Path = OUTPUT) -> Path:
 def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
     """Write the page that ``tamis select`` would write."""
     from tamis.readers import Table
-    from tamis.report import analyse, judge, write_report
+    from tamis.report import analyse, write_report
 
     read = Table(table.X, np.array(table.names, dtype=object), y=table.labels)
     analysis = analyse(selector, table.X, table.labels)
-    return write_report(output / "report.html", selector, read, analysis, judge(selector, analysis), title="Two moons")
+    return write_report(output / "report.html", selector, read, analysis, selector.verdict_, title="Two moons")
 
 
 def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":

@@ -147,5 +147,5 @@ def _notes(selector: Any, method: str, layer: str | None, genes: list[str]) -> d
         "layer": "X" if layer is None else layer,
         "genes": np.array([genes[column] for column in selector.selected_], dtype=object),
         "parameters": {name: str(value) for name, value in parameters.items()},
-        "verdict": str(getattr(selector, "convergence_", "")),
+        "verdict": str(selector.verdict_),
     }

@@ -20,6 +20,7 @@ from tamis.cli.options import (
     Settings,
     UsageError,
     command,
+    parse_k,
     parse_settings,
     parse_shape,
     split,
@@ -61,9 +62,9 @@ def _start(
 def select(
     file: File,
     k: Annotated[
-        int | None,
-        typer.Option("-k", "--features", min=1, help="How many features; by default half.", show_default=False),
-    ] = None,
+        str,
+        typer.Option("-k", "--features", metavar="N|auto", help="How many; auto: as few as explain the structure."),
+    ] = "auto",
     method: Method = "lscae",
     must_keep: Annotated[
         list[str] | None, typer.Option("--must-keep", metavar="NAMES", help="Features to choose in any case: a,b.")
@@ -107,7 +108,7 @@ def select(
     with fitting.Bar(quiet or json or not processes.is_first()) as bar, processes.together():
         bar.stage("Starting")
         fitting.begin_import(method)
-        run = Selecting(file, k, method, seed, output, image_shape, reading, bar, begun, quiet_report=json)
+        run = Selecting(file, parse_k(k), method, seed, output, image_shape, reading, bar, begun, quiet_report=json)
         run.go(split(must_keep), split(never), n_init, given)
     if processes.is_first():
         run.show(json)
@@ -139,7 +140,8 @@ def report(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
-    from tamis.report import analyse, judge, write_report
+    from tamis.report import analyse, write_report
+    from tamis.verdict import judge_table
 
     with fitting.Bar(quiet) as bar:
         bar.stage("Starting")
@@ -150,10 +152,10 @@ def report(
         shape = parse_shape(image_shape, table.shape[1])
         bar.stage("Looking at the choice")
         analysis = analyse(loaded, table.X, table.y, seed)
-        verdict = judge(loaded, analysis)
+        verdict = judge_table(table.X, loaded.selected_)
         path = write_report(output, loaded, table, analysis, verdict, title=file.name, image_shape=shape)
     printing.print_read(table)
-    printing.say(verdict.sentence())
+    printing.say(str(verdict))
     printing.say(f"Page: {path}")
 
 

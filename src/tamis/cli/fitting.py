@@ -12,10 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import UsageError, complain
+from tamis.cli.options import NothingFound, UsageError, complain
 
 if TYPE_CHECKING:
     from tamis.readers import Request, Table
+    from tamis.sizes import KCurve
 
 
 class Bar:
@@ -198,11 +199,24 @@ def check_rows(table: "Table") -> None:
 
 
 def size_for(table: "Table", k: int | None) -> int:
-    """Return how many features of the file to choose: as many as asked for, by default half."""
+    """Return how many features of the file to choose: as many as asked for, by default as explain the structure."""
     features = len(table.original_names)
     if k is not None and k > features:
         raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
-    return max(1, features // 2) if k is None else k
+    return min(suggested_curve(table).k, features) if k is None else k
+
+
+def suggested_curve(table: "Table") -> "KCurve":
+    """Return what every number of features explains; a table without structure ends the run, with a code of its own."""
+    from tamis.sizes import NoStructureError, choose_k
+
+    try:
+        return choose_k(table.X)
+    except NoStructureError:
+        raise NothingFound(
+            "no feature depends on any other more than chance would have it, so that there is nothing to choose; check "
+            "that the right features and enough rows were read, or name a number by -k."
+        ) from None
 
 
 def fit(

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from tamis.readers import Request
 
-EXIT_ERROR, EXIT_INTERRUPTED = 2, 130
+EXIT_ERROR, EXIT_NO_STRUCTURE, EXIT_INTERRUPTED = 2, 3, 130
 READING = "How to read the file"
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON, .npz, .h5ad, ...")]
@@ -144,6 +144,19 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+class NothingFound(Exception):
+    """The table has no structure, so that there is nothing to choose."""
+
+
+def parse_k(text: str | None) -> int | None:
+    """Turn the -k of a user into a number; None for auto."""
+    if text is None or text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"-k takes a number of features, at least 1, or auto; got {text!r}.")
+    return int(text)
+
+
 def with_errors_as_sentences(work: Callable[[], None]) -> None:
     """Run something; say what went wrong in one line on standard error, and exit as Unix users expect."""
     try:
@@ -153,6 +166,9 @@ def with_errors_as_sentences(work: Callable[[], None]) -> None:
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
         raise
+    except NothingFound as error:
+        complain(str(error))
+        raise typer.Exit(EXIT_NO_STRUCTURE) from None
     except KeyError as error:
         complain(str(error.args[0]) if error.args else str(error))
         raise typer.Exit(EXIT_ERROR) from None

@@ -16,7 +16,7 @@ from tamis.files import remove_leftovers
 if TYPE_CHECKING:
     from tamis.readers import Table
     from tamis.report.analysis import Analysis
-    from tamis.report.verdict import Verdict
+    from tamis.verdict import Verdict
 
 SHOWN = 20
 
@@ -225,8 +225,8 @@ def print_selection(selector: Any, table: "Table", verdict: "Verdict", files: di
     rows = [[str(i), name, number(scores[name])] for i, name in enumerate(chosen[:limit], start=1)]
     more = f" (the best {limit} of {len(chosen)}; all are in {files['selected']})" if limit < len(chosen) else ""
     print_table(f"Chosen features{more}", ["rank", "feature", "score"], rows, numbers=(0, 2))
-    say(verdict.headline + ".", {"good": "green", "fair": "yellow", "poor": "red"}[verdict.level])
-    for text in [*verdict.concerns, *verdict.findings]:
+    say(verdict.headline + ".", "green" if verdict.trusted else "red")
+    for text in verdict.reasons:
         say(f"  • {in_options(text)}")
     say(f"Page: {files['page']}")
 

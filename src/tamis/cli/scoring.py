@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tamis.readers import Table
 
 LESS_IS_BETTER = ("J", "redundancy", "seconds")
-ENOUGH = 0.95
-"""The suggested number of features explains this share of what the largest list explains."""
 
 
 def listed_features(entry: str) -> tuple[tuple[str, ...], Any]:
@@ -197,12 +195,6 @@ def try_one(
     scores = score_columns(sample, selector.selected_, table.y, random_state=seed)
     means = {score: float(np.mean([entry[score] for entry in usual])) for score in scores}
     return Entry(name, selector.selected_, scores, means, seconds)
-
-
-def suggested_size(sizes: list[int], entries: list[Entry]) -> int:
-    """Return the smallest list that explains nearly as much as the one that explains most."""
-    explained = [max(0.0, entry.scores["explained"]) for entry in entries]
-    return next(size for size, value in zip(sizes, explained, strict=True) if value >= ENOUGH * max(explained))
 
 
 def overlaps(entries: list[Entry]) -> np.ndarray:

@@ -32,13 +32,11 @@ class Selecting:
             shape = parse_shape(self.shape, self.table.shape[1])
             size = fitting.size_for(self.table, self.k)
             self.bar.stage("Starting")
-            # A plain table leaves the default to the method, which does not count features of one value.
-            asked = size if self.k is not None or self.table.groups is not None else None
             lists: dict[str, Any] = {"keep": keep, "never": never, "n_init": n_init, "settings": settings}
-            unfitted = fitting.make_selector(self.method, asked, self.table, self.seed, **lists)
+            unfitted = fitting.make_selector(self.method, size, self.table, self.seed, **lists)
             self._say_what_was_read(size)
             with fitting.interruptible() as state:
-                self.selector = fitting.fit(unfitted, self.table, self.bar, state, k=asked)
+                self.selector = fitting.fit(unfitted, self.table, self.bar, state, k=size)
             self.stopped = fitting.stopped_early(self.selector, state)
             if processes.is_first():
                 self._look_and_write(shape)
@@ -50,17 +48,20 @@ class Selecting:
             return
         output.print_read(self.table)
         if self.k is None:
-            output.say(f"No -k was given: {size} features are chosen, half of all; tamis curve shows what fewer cost.")
+            output.say(
+                f"No -k was given: {size} features are chosen, the fewest that explain the structure of the table; "
+                "tamis curve shows what more would add, and -k asks for another number."
+            )
 
     def _look_and_write(self, shape: tuple[int, int] | None) -> None:
         from tamis.cli import fitting, output, results
-        from tamis.report import analyse, judge
+        from tamis.report import analyse
 
         self.bar.stage("Looking at the choice")
         # A method may take missing cells; scores need every one.
         scored = fitting.fill_for(self.table, None, None)
         analysis = analyse(self.selector, scored.X, scored.y, self.seed)
-        self.verdict, self.scores = judge(self.selector, analysis, self.stopped), analysis.scores
+        self.verdict, self.scores = self._verdict(), analysis.scores
         self.bar.stage("Writing")
         self.files = output.write_selection(
             self.folder, self.file, self.selector, (self.read, scored), analysis, self.verdict,
@@ -68,6 +69,16 @@ class Selecting:
         )  # fmt: skip
         self.files["result"] = str(self.folder / "result.json")
         results.write_result(self.folder, self._document())
+
+    def _verdict(self) -> Any:
+        """Return the verdict; a training that was cut short is never trusted."""
+        from tamis.verdict import Verdict
+
+        found = self.selector.verdict_
+        if not self.stopped:
+            return found
+        cut = "Training was stopped early, so that the features are those in the lead at that moment."
+        return Verdict(False, [cut, *([] if found.trusted else found.reasons)])
 
     def show(self, as_json: bool) -> None:
         """Print the result."""

@@ -26,7 +26,7 @@ from tamis.cli.options import (
 if TYPE_CHECKING:
     from tamis.cli.scoring import Entry
 
-USUAL = ("lscae", "cae", "laplacian-score", "mcfs", "variance", "random")
+USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
 """Compared by default, as far as they are there: the quick ones, and what they must beat."""
 
 Output = Annotated[
@@ -77,7 +77,9 @@ def evaluate(
 @command
 def curve(
     file: File,
-    k: Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10.")] = "5,10,20,50",
+    k: Annotated[
+        str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10; auto: sizes that fit the table.")
+    ] = "auto",
     method: Method = "lscae",
     n_init: Restarts = None,
     seed: Seed = 0,
@@ -91,19 +93,24 @@ def curve(
 ) -> None:
     """Choose lists of several sizes, plot their scores, and suggest a size.
 
-    The suggestion is the smallest list that explains 95% of what the best one explains. Ctrl-C keeps the finished
-    sizes.
+    The suggestion is the smallest number of features after which no further one explains a quarter of another
+    direction of the structure, on rows held out. Ctrl-C keeps the finished sizes.
 
     Examples
     --------
     - `tamis curve genes.parquet -k 5,10,20,50,100`
     - `tamis curve cells.h5ad -k 10:50:10 --labels cell_type -o curve`
     """
-    sizes = parse_sizes(k)
-    plan = [(f"k = {size}", method, size) for size in sizes]
+    sizes = None if k == "auto" else parse_sizes(k)
+    plan = None if sizes is None else _plan(method, sizes)
     run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet, json, jobs)
+    run.method = method
     run.go()
     run.finish()
+
+
+def _plan(method: str, sizes: list[int]) -> list[tuple[str, str, int]]:
+    return [(f"k = {size}", method, size) for size in sizes]
 
 
 @command
@@ -155,11 +162,13 @@ class _Several:
     """Several selections of one table, one after the other; what is finished is kept when the user interrupts."""
 
     def __init__(
-        self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
+        self, command_name: str, file: Path, plan: list[tuple[str, str, int]] | None, seed: int, n_init: int | None,
         settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool,
         as_json: bool, jobs: int,
     ):  # fmt: skip
-        self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
+        self.command, self.file, self.plan, self.seed = command_name, file, plan or [], seed
+        self.method = "lscae"
+        self.suggested: int | None = None
         self.n_init, self.settings, self.reading, self.jobs = n_init, settings, reading, jobs
         self.quiet, self.as_json = quiet or as_json, as_json
         self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
@@ -174,16 +183,29 @@ class _Several:
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
             read = fitting.read_with_bar(self.file, self.reading.request(), bar)
-            fitting.size_for(read, max(size for _, _, size in self.plan))
+            if self.plan:
+                fitting.size_for(read, max(size for _, _, size in self.plan))
             scored = None if self.reading.missing == "keep" else self.reading.missing
             self.table = fitting.fill_for(read, scored, None)
             fitting.check_rows(self.table)
+            if self.command == "curve":
+                self._suggest()
             tables = self._tables(read)
             tasks = self._tasks(tables, dense_sample(self.table.X, random_state=self.seed))
             if not self.as_json:
                 output.print_read(self._told(tables))
             self._fit_all(tasks, bar)
             self._write()
+
+    def _suggest(self) -> None:
+        """Find the number of features that explains the structure, and sizes around it if none were named."""
+        from tamis.cli import fitting
+
+        features = len(self.table.original_names)
+        self.suggested = min(fitting.suggested_curve(self.table).k, features)
+        if not self.plan:
+            around = {max(1, self.suggested * factor // 4) for factor in (1, 2, 3, 4, 6, 8)}
+            self.plan = _plan(self.method, sorted(size for size in around if size <= features))
 
     def _tables(self, read: Any) -> dict[str, Any]:
         """Return the table that each method is fitted on: as it was read, or the one filled table that is scored."""
@@ -254,20 +276,19 @@ class _Several:
 
     def conclusion(self) -> str:
         """Say what follows, in one sentence."""
-        from tamis.cli.scoring import ENOUGH, suggested_size
-
         if self.command == "curve":
-            k = suggested_size(self.sizes, self.entries)
-            return f"Suggested: k = {k}, the smallest that explains {100 * ENOUGH:.0f}% of what the best size explains."
+            return (
+                f"Suggested: k = {self.suggested}; no further feature explains a quarter of another direction of the "
+                "structure on rows held out."
+            )
         best = min(self.entries, key=lambda entry: entry.scores["J"])
         return f"Smallest J: {best.name}, which explains {100 * best.scores['explained']:.0f}% of the other features."
 
     def document(self) -> dict[str, Any]:
         """Return everything for JSON."""
         from tamis.cli import results
-        from tamis.cli.scoring import suggested_size
 
-        suggestion = {"suggested_k": suggested_size(self.sizes, self.entries)} if self.command == "curve" else {}
+        suggestion = {"suggested_k": self.suggested} if self.command == "curve" else {}
         kept = {"interrupted": self.interrupted, **suggestion, "entries": self.documents(), "page": str(self.page)}
         return results.document_of(self.command, self.file, self.table, **kept)
 

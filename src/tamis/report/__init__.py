@@ -2,6 +2,5 @@
 
 from tamis.report.analysis import Analysis, analyse
 from tamis.report.page import write_report, write_scores
-from tamis.report.verdict import Verdict, judge
 
-__all__ = ["Analysis", "Verdict", "analyse", "judge", "write_report", "write_scores"]
+__all__ = ["Analysis", "analyse", "write_report", "write_scores"]

@@ -17,7 +17,7 @@ from tamis.readers.table import Table
 from tamis.report import plots
 from tamis.report.analysis import Analysis
 from tamis.report.table import rows
-from tamis.report.verdict import Verdict
+from tamis.verdict import Verdict
 
 MOST_BYTES = 5_900_000
 ROW_LIMITS = (1500, 500, 100, 10)
@@ -44,7 +44,7 @@ def write_report(
     table : Table
         The data it was fitted on; only bounded extracts get into the page.
     analysis, verdict : Analysis, Verdict
-        From :func:`analyse` and :func:`judge`.
+        From :func:`analyse`, and what may be trusted.
     title : str
         What the data are called.
     image_shape : (int, int), optional
@@ -89,7 +89,6 @@ def _selection_page(
         rows=listed,
         left_out=max(0, table.shape[1] - limit),
         parameters=_parameters(selector),
-        convergence=getattr(selector, "convergence_", ""),
     )
 
 
