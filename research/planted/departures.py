@@ -34,7 +34,7 @@ SET_K = 20
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "the default": {},
-    "no test, all features are the goal": {"structure_first": False},
+    "no test: all features are candidates and goal": {"structure_first": False},
     "directions each alike": {},
     "self-loops": {"self_loops": True},
     "bandwidth by nearest neighbour": {"bandwidth": "nearest"},

@@ -22,10 +22,10 @@ MIN_BEATEN = 19
 TIE = 0.02
 """Shares that differ by less are the same: of few features, a random list may be as right as the selection."""
 
-HALF_LEVEL = 0.2
+HALF_LEVEL = 0.3
 """In a half of the rows, a feature whose evidence has a larger p-value is not found again."""
 
-MIN_FOUND = 0.9
+MIN_FOUND = 0.95
 """Share of the features that must be found again in both halves."""
 
 RIDGE = 0.01
