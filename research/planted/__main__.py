@@ -9,6 +9,7 @@ from research.commands import jobs_option, listed, run_command
 from research.ledger import Ledger, Row, Trial
 from research.planted import fits, noise, sizes
 from research.planted.bench import RESULTS
+from research.planted.page import PAGE, write_page
 from research.planted.seeds import HALVES, seeds_of
 from research.runner import Runner, Work, report
 from tamis import SELECTORS
@@ -36,6 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     calibration.set_defaults(command=_noise)
     calibration.add_argument("--verdicts", action="store_true", help="the verdicts of all selectors instead")
     commands.add_parser("sizes", parents=parents, help="ask how many features to select").set_defaults(command=_sizes)
+    page = commands.add_parser("page", parents=[shared], help="write the made parts of the page from the rows")
+    page.set_defaults(command=_page)
+    page.add_argument("--output", type=Path, default=PAGE)
     return parser
 
 
@@ -60,6 +64,11 @@ def _noise(options: argparse.Namespace) -> int:
 def _sizes(options: argparse.Namespace) -> int:
     trials = sizes.trials(options.half, _named(options))
     return _perform(options, "sizes", sizes.work, trials, sizes.describe)
+
+
+def _page(options: argparse.Namespace) -> int:
+    print(write_page(options.results, options.output))
+    return 0
 
 
 def _perform(
