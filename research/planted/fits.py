@@ -75,8 +75,8 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 def _select(method: str, X: NDArray[np.float64], k: int, seed: int) -> tuple[NDArray[np.intp], Any]:
     if method in RIVALS:
         return RIVALS[method](X, k, seed), None
-    kind = SELECTORS[method]
-    selector: Any = kind(k, random_state=seed) if takes_seed(kind) else kind(k)
+    kind: Any = SELECTORS[method]
+    selector = kind(k, random_state=seed) if takes_seed(kind) else kind(k)
     return selector.fit(X).selected_, selector
 
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import product
+from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -73,7 +74,7 @@ def verdict_trials(seeds: Iterable[int], methods: Iterable[str]) -> list[Trial]:
 def verdict_work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
     """Select features of noise, and ask whether the selection is trusted."""
     rng = np.random.default_rng([crc32(b"verdict"), trial["seed"]])
-    X, kind = LAWS[trial["law"]](rng, VERDICT_SHAPE), SELECTORS[trial["method"]]
+    X, kind = LAWS[trial["law"]](rng, VERDICT_SHAPE), cast(Any, SELECTORS[trial["method"]])
     selector = kind(VERDICT_K, random_state=trial["seed"]) if takes_seed(kind) else kind(VERDICT_K)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -34,16 +34,18 @@ def kmeans_f(X: Array, k: int, seed: int) -> Picks:
     """Return the features that differ most, by their F value, between the three clusters of k-means."""
     Z = _standardised(X)
     labels = KMeans(N_CLUSTERS, n_init=10, random_state=seed).fit_predict(Z)
-    return _best(f_classif(Z, labels)[0], k)
+    scores, varying = np.zeros(X.shape[1]), np.ptp(X, axis=0) > 0
+    scores[varying] = f_classif(Z[:, varying], labels)[0]
+    return _best(scores, k)
 
 
 def _standardised(X: Array) -> Array:
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), np.inf)
+    return (X - X.mean(axis=0)) / spread
 
 
 def _best(scores: Array, k: int) -> Picks:
-    return np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")[:k]
+    return np.argsort(-scores, kind="stable")[:k]
 
 
 RIVALS: dict[str, Callable[[Array, int, int], Picks]] = {
