@@ -67,7 +67,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
         found["fit_seconds"] = round(time.perf_counter() - begun, 3)
         found |= compare_picks(table, selected)
         if trial["method"] in TESTED:
-            found |= compare_structure(table, selector.structure_.structured)
+            found |= compare_structure(table, selected, selector.structure_.structured)
             found["trusted"] = bool(selector.verdict_.trusted)
     return found
 
@@ -93,13 +93,18 @@ def compare_picks(table: PlantedTable, selected: NDArray[np.intp]) -> Row:
     }
 
 
-def compare_structure(table: PlantedTable, structured: NDArray[np.bool_]) -> Row:
-    """Return how many features were called structured, the share of noise among them, and the share found."""
+def compare_structure(table: PlantedTable, selected: NDArray[np.intp], structured: NDArray[np.bool_]) -> Row:
+    """Return how many features were called structured, the share of noise among them, and the share found.
+
+    Noise picks are counted again: those made while an informative feature that was called structured was left.
+    """
     informative, n_structured = table.groups >= 0, int(structured.sum())
+    n_left = int(np.delete(informative & structured, selected).sum())
     return {
         "n_structured": n_structured,
         "false_share": float((structured & ~informative).sum() / max(n_structured, 1)),
         "power": float(structured[informative].mean()),
+        "n_noise_while_structured_left": min(table.n_noise(selected), n_left),
     }
 
 

@@ -74,7 +74,7 @@ def _cells(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
 def means(rows: Sequence[Row]) -> Table:
     """Make the table of means over all tables, a method per row, both halves side by side."""
     headings = ["method", *(f"found, {half} (tables)" for half in HALVES)]
-    headings += ["structures", "right", "noise picks", "noise while informative left", "median seconds"]
+    headings += ["structures", "right", "noise picks", "noise while structured left", "median seconds"]
     lines = []
     for method in methods_in(rows):
         halves = [of_method(in_half(rows, half), method) for half in HALVES]
@@ -84,11 +84,16 @@ def means(rows: Sequence[Row]) -> Table:
 
 
 def _detail(rows: Sequence[Row]) -> list[str]:
-    picks = max(sum(row["k"] for row in rows), 1)
-    shares = [sum(row[name] for row in rows) / picks if rows else np.nan for name in ("n_noise", "n_noise_while_left")]
     seconds = float(np.median([row["fit_seconds"] for row in rows])) if rows else np.nan
     values = [shown(mean_of(rows, name)) for name in ("share_of_structures", "right")]
-    return [*values, *("–" if np.isnan(share) else f"{share:.1%}" for share in shares), shown(seconds)]
+    noise = [_share_of_picks(rows, name) for name in ("n_noise", "n_noise_while_structured_left")]
+    return [*values, *noise, shown(seconds)]
+
+
+def _share_of_picks(rows: Sequence[Row], name: str) -> str:
+    """Return the share of all picks that a count makes up, a dash for methods that do not count it."""
+    counted = [row for row in rows if name in row]
+    return f"{sum(row[name] for row in counted) / sum(row['k'] for row in counted):.1%}" if counted else "–"
 
 
 def losses(rows: Sequence[Row], method: str) -> Table:

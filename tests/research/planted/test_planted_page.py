@@ -14,7 +14,7 @@ def fit(method, kind, seed, share, **more):
 
 
 ROWS = [
-    fit("lscae", "moons", 100, 0.5, power=0.5, false_share=0.0, trusted=False),
+    fit("lscae", "moons", 100, 0.5, power=0.5, false_share=0.0, trusted=False, n_noise_while_structured_left=1),
     fit("lscae", "moons", 101, 1.0, power=1.0, false_share=0.0, trusted=True),
     fit("lscae", "factor", 100, 1.0, power=1.0, false_share=0.0, trusted=False),
     fit("lscae", "moons", 0, 0.25, power=1.0, false_share=0.5, trusted=True),
@@ -42,7 +42,8 @@ def test_a_lead_of_a_simple_rival_is_a_loss():
 
 def test_both_halves_have_means_and_noise_is_a_share_of_picks():
     first = tables.means(ROWS).rows[0]
-    assert first == ["lscae", "0.250 (1)", "0.833 (3)", "1.00", "0.67", "16.7%", "16.7%", "1.00"]
+    assert first == ["lscae", "0.250 (1)", "0.833 (3)", "1.00", "0.67", "16.7%", "25.0%", "1.00"]
+    assert tables.means(ROWS).rows[1][-2] == "–"
 
 
 def test_warnings_are_counted_on_right_and_wrong_fits():

@@ -53,9 +53,12 @@ def test_picks_are_compared_with_the_answer():
 
 def test_false_share_and_power_of_the_test():
     table = PlantedTable("factor", np.zeros((3, 4)), np.array([0, 1, -1, -1]), np.array([0, 0, -1, -1]))
-    found = fits.compare_structure(table, np.array([True, False, True, False]))
-    assert found == {"n_structured": 2, "false_share": 0.5, "power": 0.5}
-    assert fits.compare_structure(table, np.zeros(4, bool))["false_share"] == 0
+    structured = np.array([True, False, True, False])
+    found = fits.compare_structure(table, np.array([0, 2]), structured)
+    assert (found["n_structured"], found["false_share"], found["power"]) == (2, 0.5, 0.5)
+    assert found["n_noise_while_structured_left"] == 0
+    assert fits.compare_structure(table, np.array([1, 2]), structured)["n_noise_while_structured_left"] == 1
+    assert fits.compare_structure(table, np.array([0, 2]), np.zeros(4, bool))["false_share"] == 0
 
 
 def test_a_run_writes_rows_and_goes_on_where_it_was(tmp_path, capsys):
