@@ -31,7 +31,8 @@ def structure(rows: Sequence[Row]) -> Table:
                 shares = np.array([row["false_share"] for row in found])
                 power = float(np.mean([row["power"] for row in found]))
                 lines.append([method, name, str(len(found)), shown(power, 3), shown(float(shares.mean()), 3)])
-                lines[-1] += _against(float(shares.mean()), float(shares.std() / np.sqrt(len(shares))))
+                error = float(shares.std() / np.sqrt(len(shares)))
+                lines[-1] += ["–", "–"] if dependent else _against(float(shares.mean()), error)
     headings = ["method", "nuisance", "tables", "power", "false share", "bound", ""]
     return Table("structure", "Structure", headings, lines)
 
