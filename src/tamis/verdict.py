@@ -10,7 +10,7 @@ from tamis.structure.bases import rank_basis
 from tamis.structure.dependence import strongest_among
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import dependence_pvalues, null_strengths
-from tamis.structure.find import FDR, Structure, sample_rows, standardised, examine
+from tamis.structure.find import FDR, Structure, examine, sample_rows, standardised
 from tamis.structure.shape import multimodality_pvalues
 
 N_RANDOM = 20

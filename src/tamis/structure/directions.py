@@ -1,9 +1,12 @@
 """The principal directions of structured features that exceed chance: what a selection has to explain."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Real = TypeVar("Real", np.float32, np.float64)
 
 SHUFFLES = 2
 """Shuffled tables whose largest eigenvalues tell what chance reaches."""
@@ -38,8 +41,8 @@ class Directions:
         """Return no directions of no features."""
         return cls(np.empty(0, np.intp), np.empty((0, 0)))
 
-    def scores(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the directions of the rows of a standardised table."""
+    def scores(self, Z: NDArray[Real]) -> NDArray[Real]:
+        """Return the directions of the rows of a standardised table, in its precision."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
 
 
