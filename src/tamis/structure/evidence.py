@@ -27,11 +27,11 @@ def null_strengths(
     """
     others = basis.take(partners)
     draws: list[NDArray[np.float32]] = []
-    while sum(len(drawn) for drawn in draws) < n_draws:
+    while basis.n_features and sum(len(drawn) for drawn in draws) < n_draws:
         some = rng.permutation(basis.n_features)[:n_draws]
         shuffled = basis.take(some).shuffled(rng, batches)
         draws.append(strongest_among(shuffled, some, others, partners).strength)
-    null = np.concatenate(draws).astype(np.float64)
+    null = np.concatenate([np.empty(0), *draws])
     return np.sort(null[np.isfinite(null)])
 
 

@@ -36,15 +36,23 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """
     pvalues = np.ones(X.shape[1])
     for start in range(0, X.shape[1], BLOCK):
-        by_size: dict[int, list[tuple[int, NDArray]]] = {}
-        for j in range(start, min(start + BLOCK, X.shape[1])):
-            values = np.sort(X[np.isfinite(X[:, j]), j])
-            if len(values) >= SIZES[0] and _is_continuous(values):
-                size = max(size for size in SIZES if size <= len(values))
-                by_size.setdefault(size, []).append((j, _quantiles(values, size)))
-        for size, found in by_size.items():
-            pvalues[[j for j, _ in found]] = _pvalues(_deepest(np.stack([values for _, values in found])), *_null(size))
+        ordered = np.sort(X[:, start : start + BLOCK].T, axis=1)
+        for size, (positions, quantiles) in _by_size(ordered).items():
+            pvalues[start + positions] = _pvalues(_deepest(quantiles), *_null(size))
     return pvalues
+
+
+def _by_size(ordered: NDArray) -> dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Return the quantiles of the continuous ones among ordered features, with their positions, by number."""
+    found: dict[int, list[tuple[int, NDArray]]] = {}
+    for position, (values, count) in enumerate(zip(ordered, (~np.isnan(ordered)).sum(axis=1), strict=True)):
+        if count >= SIZES[0] and _is_continuous(values[:count]):
+            size = max(size for size in SIZES if size <= count)
+            found.setdefault(size, []).append((position, _quantiles(values[:count], size)))
+    return {
+        size: (np.array([position for position, _ in some]), np.stack([values for _, values in some]))
+        for size, some in found.items()
+    }
 
 
 @lru_cache(maxsize=len(SIZES))
@@ -66,9 +74,9 @@ def _quantiles(values: NDArray, size: int) -> NDArray[np.float64]:
 
     Rounded values would else seem to have a mode each.
     """
-    distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) == len(values):
+    if (values[1:] > values[:-1]).all():
         return values[np.linspace(0, len(values) - 1, size).astype(np.intp)]
+    distinct, counts = np.unique(values, return_counts=True)
     middles = (distinct[1:] + distinct[:-1]) / 2
     borders = np.r_[2 * distinct[0] - middles[0], middles, 2 * distinct[-1] - middles[-1]]
     return np.interp((np.arange(size) + 0.5) * len(values) / size, np.r_[0, np.cumsum(counts)], borders)
