@@ -27,7 +27,8 @@ def null_strengths(
     """
     others = basis.take(partners)
     draws: list[NDArray[np.float32]] = []
-    while basis.n_features and sum(len(drawn) for drawn in draws) < n_draws:
+    # A single feature has no other one to depend on.
+    while basis.n_features > 1 and sum(len(drawn) for drawn in draws) < n_draws:
         some = rng.permutation(basis.n_features)[:n_draws]
         shuffled = basis.take(some).shuffled(rng, batches)
         draws.append(strongest_among(shuffled, some, others, partners).strength)
