@@ -80,8 +80,7 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> Rank
     for start in range(0, d, BLOCK):
         block = slice(start, min(start + BLOCK, d))
         for rows in batches:
-            # Of the first and last index, numpy would put the rows ahead of the degrees if both were arrays.
-            values[:, block][:, :, rows] = _polynomials(np.ascontiguousarray(X[:, block].T[:, rows]))
+            values[:, block, rows] = _polynomials(np.ascontiguousarray(X[:, block].T[:, rows]))
     return RankBasis(values, np.any(values, axis=2))
 
 
@@ -103,7 +102,7 @@ def _polynomials(features: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def _of_ranks(features: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Compute the kept polynomials of features with ties or missing cells."""
+    """Compute the kept polynomials of features (d, n) of which any may have ties or missing cells."""
     observed = ~np.isnan(features)
     ranks = rankdata(features, axis=1, nan_policy="propagate" if observed.all() else "omit")
     share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / features.shape[1])

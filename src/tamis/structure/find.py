@@ -20,7 +20,7 @@ FDR = 0.1
 """Share of false discoveries that is accepted by default."""
 
 MAX_ROWS = 2000
-"""Rows that are looked at, drawn at random."""
+"""Largest number of rows that are examined, drawn at random."""
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
@@ -29,7 +29,7 @@ MAX_PRODUCTS = 4.5e11
 """Multiplications that comparing all pairs may take; wider tables are compared with some of their features."""
 
 MAX_CELLS = 2**27
-"""Cells of the rows that are looked at (1 GB in float64); of wider tables fewer rows, at least 200, are."""
+"""Cells that are examined (1 GB in float64); of wider tables fewer rows, at least 200, are drawn."""
 
 
 class FewRowsWarning(UserWarning):
@@ -59,7 +59,7 @@ class Structure:
     fdr : float
         The level.
     n_rows : int
-        Rows that were looked at.
+        Rows that were examined.
     feature_names : ndarray of str
         Names of the features, ``x0, x1, ...`` if the table has none.
     """
@@ -110,7 +110,7 @@ class Structure:
 
 
 def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, random_state: Any = None) -> Structure:
-    """Test which features depend on others, or have several modes, above chance.
+    """Compute which features depend on others, or have several modes, above chance.
 
     A feature that is independent of every other one, and has one mode, is nuisance whatever else it is. No labels are
     involved, and nothing is trained. See :doc:`/method` for the formulae.
@@ -125,7 +125,7 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
     batch : array of shape (n_samples,), optional
         The batch of each row; only dependence within batches counts.
     random_state : int, RandomState or None, default=None
-        Draws the rows that are looked at, and the shuffles.
+        Draws the rows that are examined, and the shuffles.
 
     Returns
     -------
@@ -159,7 +159,19 @@ def examine(
     names: NDArray[Any],
     rng: np.random.Generator,
 ) -> Structure:
-    """Test the features of some rows, and find the directions of those that pass."""
+    """Compute which features of some rows carry structure, and the directions of those that do."""
+    tested = _tested(sample, batches, fdr, names, rng)
+    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
+
+
+def _tested(
+    sample: NDArray[np.float64],
+    batches: list[NDArray[np.intp]],
+    fdr: float,
+    names: NDArray[Any],
+    rng: np.random.Generator,
+) -> Structure:
+    """Compute which features of some rows carry structure; the directions are left open."""
     varying = np.flatnonzero(_varies(sample))
     varied = sample if len(varying) == sample.shape[1] else sample[:, varying]
     basis = rank_basis(varied, batches)
@@ -171,7 +183,7 @@ def examine(
     share = np.maximum(_explained(basis, found), np.where(structured & (modes <= pvalues), MODAL_SHARE, 0.0))
     partner = np.where(found.partner >= 0, varying[found.partner], -1)
     d = sample.shape[1]
-    tested = Structure(
+    return Structure(
         _spread(pvalues, varying, d, 1.0),
         _spread(structured, varying, d, False),
         _spread(partner, varying, d, -1),
@@ -182,7 +194,6 @@ def examine(
         len(sample),
         names,
     )
-    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
 
 
 def directions_of(

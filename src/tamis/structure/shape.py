@@ -14,7 +14,7 @@ MAX_REPEATED = 0.05
 """A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
 
 SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1120, 1600)
-"""Numbers of sorted values that are looked at, spread evenly over those of a feature; more tell little more."""
+"""Numbers of sorted values that are looked at, spread evenly over those of a feature; more of them add little."""
 
 DRAWS = 2000
 BLOCK = 256
@@ -64,7 +64,7 @@ def _null(size: int) -> tuple[NDArray, NDArray]:
 
 
 def _is_continuous(values: NDArray) -> bool:
-    """Tell whether no value of an ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
+    """Return whether no value of an ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
     width = max(1, int(MAX_REPEATED * len(values)))
     return bool((values[width:] > values[:-width]).all())
 
@@ -97,7 +97,7 @@ def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _pvalues(depths: NDArray, ordered: NDArray, smallest: NDArray) -> NDArray[np.float64]:
-    """Compare the smallest tail probability over scales with those of the null draws."""
+    """Compute how probable the smallest tail over scales is among those of the null draws."""
     return np.minimum(1.0, tail_probability(-np.log(_smallest_tail(depths, ordered)), np.sort(-np.log(smallest))))
 
 
