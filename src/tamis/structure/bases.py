@@ -1,6 +1,7 @@
 """Features as orthonormal polynomials of their ranks: what dependence is measured on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +74,20 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> Rank
     X : ndarray of shape (n_rows, n_features)
         Numbers; NaN is missing.
     batches : list of ndarray of int
-        The rows of each batch; one array of all rows if there are none.
+        The sorted rows of each batch; one array of all rows if there are none.
     """
     n, d = X.shape
     values = np.zeros((len(POLYNOMIALS), d, n), dtype=np.float32)
+    present = np.zeros((len(POLYNOMIALS), d), dtype=bool)
     for start in range(0, d, BLOCK):
         block = slice(start, min(start + BLOCK, d))
+        features = np.ascontiguousarray(X[:, block].T)
         for rows in batches:
-            values[:, block, rows] = _polynomials(np.ascontiguousarray(X[:, block].T[:, rows]))
-    return RankBasis(values, np.any(values, axis=2))
+            # Rows are sorted, so that a batch of all of them needs no copy.
+            where: Any = slice(None) if len(rows) == n else rows
+            values[:, block, where] = _polynomials(features[:, where])
+        present[:, block] = np.any(values[:, block], axis=2)
+    return RankBasis(values, present)
 
 
 def _polynomials(features: NDArray[np.floating]) -> NDArray[np.float32]:

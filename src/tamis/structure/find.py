@@ -232,8 +232,8 @@ def _dependence(
 
 def _multimodality(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
     """Return the p-value of several modes, the smallest over batches, corrected for their number."""
-    pvalues = np.min([multimodality_pvalues(sample[rows]) for rows in batches], axis=0)
-    return np.minimum(1.0, len(batches) * pvalues)
+    parts = (sample if len(rows) == len(sample) else sample[rows] for rows in batches)
+    return np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
 
 
 def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:

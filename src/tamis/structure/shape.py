@@ -14,7 +14,7 @@ MAX_REPEATED = 0.05
 """A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
 
 SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1120, 1600)
-"""Numbers of sorted values that are looked at, spread evenly over those of a feature; more of them add little."""
+"""Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
 
 DRAWS = 2000
 BLOCK = 256
@@ -44,14 +44,16 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def _by_size(ordered: NDArray) -> dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]]:
     """Return the quantiles of the continuous ones among ordered features, with their positions, by number."""
-    found: dict[int, list[tuple[int, NDArray]]] = {}
-    for position, (values, count) in enumerate(zip(ordered, (~np.isnan(ordered)).sum(axis=1), strict=True)):
-        if count >= SIZES[0] and _is_continuous(values[:count]):
-            size = max(size for size in SIZES if size <= count)
-            found.setdefault(size, []).append((position, _quantiles(values[:count], size)))
+    counts = (~np.isnan(ordered)).sum(axis=1)
+    found: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = {}
+    for count in np.unique(counts[counts >= SIZES[0]]):
+        size = max(size for size in SIZES if size <= count)
+        some = np.flatnonzero(counts == count)
+        some = some[_are_continuous(ordered[some, :count])]
+        found.setdefault(size, []).append((some, _quantiles(ordered[some, :count], size)))
     return {
-        size: (np.array([position for position, _ in some]), np.stack([values for _, values in some]))
-        for size, some in found.items()
+        size: (np.concatenate([some for some, _ in parts]), np.concatenate([values for _, values in parts]))
+        for size, parts in found.items()
     }
 
 
@@ -63,19 +65,26 @@ def _null(size: int) -> tuple[NDArray, NDArray]:
     return ordered, np.sort(_smallest_tail(depths, ordered))
 
 
-def _is_continuous(values: NDArray) -> bool:
-    """Return whether no value of an ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
-    width = max(1, int(MAX_REPEATED * len(values)))
-    return bool((values[width:] > values[:-width]).all())
+def _are_continuous(ordered: NDArray) -> NDArray[np.bool_]:
+    """Return whether no value of each ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
+    width = max(1, int(MAX_REPEATED * ordered.shape[1]))
+    return np.all(ordered[:, width:] > ordered[:, :-width], axis=1)
 
 
-def _quantiles(values: NDArray, size: int) -> NDArray[np.float64]:
+def _quantiles(ordered: NDArray, size: int) -> NDArray[np.float64]:
+    """Return evenly spread order statistics of each ordered feature; those with ties as if they had none."""
+    quantiles = ordered[:, np.linspace(0, ordered.shape[1] - 1, size).astype(np.intp)].astype(np.float64)
+    tied = np.any(ordered[:, 1:] == ordered[:, :-1], axis=1)
+    for j in np.flatnonzero(tied):
+        quantiles[j] = _untied(ordered[j], size)
+    return quantiles
+
+
+def _untied(values: NDArray, size: int) -> NDArray[np.float64]:
     """Return evenly spread order statistics; repeated values fill the room halfway to their neighbours evenly.
 
     Rounded values would else seem to have a mode each.
     """
-    if (values[1:] > values[:-1]).all():
-        return values[np.linspace(0, len(values) - 1, size).astype(np.intp)]
     distinct, counts = np.unique(values, return_counts=True)
     middles = (distinct[1:] + distinct[:-1]) / 2
     borders = np.r_[2 * distinct[0] - middles[0], middles, 2 * distinct[-1] - middles[-1]]
