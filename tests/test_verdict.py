@@ -4,7 +4,17 @@ from sklearn.linear_model import Ridge
 
 from tamis.structure.directions import principal_directions
 from tamis.structure.find import standardised
-from tamis.verdict import NO_STRUCTURE, RIDGE, Evidence, Verdict, evidence_in, explained_shares, judge, structure_of
+from tamis.verdict import (
+    NO_STRUCTURE,
+    RIDGE,
+    Evidence,
+    Verdict,
+    evidence_in,
+    explained_shares,
+    judge,
+    judge_table,
+    structure_of,
+)
 
 NONE = np.empty(0, np.intp)
 N, GROUPS = 300, 4
@@ -29,7 +39,7 @@ def test_one_feature_of_each_group_is_trusted(table, structure):
     assert verdict.trusted
     assert verdict.headline == "This selection can be trusted"
     assert verdict.reasons[0] == "All 4 features depend on others more than by chance."
-    assert "beats 20 of 20" in verdict.reasons[1]
+    assert verdict.reasons[1].endswith("it is as good as or better than 20 of 20.")
     assert verdict.reasons[2] == "4 of the 4 features show their structure in both halves of the rows."
     assert str(verdict) == f"{verdict.headline}: {' '.join(verdict.reasons)}"
 
@@ -40,6 +50,18 @@ def test_features_of_noise_are_not_trusted(table, structure):
     assert verdict.headline == "Do not trust this selection"
     assert verdict.reasons[0].startswith("4 of the 4 features tell nothing of the others that chance would not; ")
     assert verdict.reasons[0].endswith("Ask for fewer features, or collect more rows.")
+
+
+def test_features_selected_elsewhere_are_judged_on_a_table(table):
+    assert judge_table(table, np.array([0, 3, 6, 9])).trusted
+    assert not judge_table(table, np.array([0, 3, 6, 30])).trusted
+
+
+def test_a_list_as_good_as_random_ones_is_trusted(rng):
+    X = rng.standard_normal((N, 1)) + 0.3 * rng.standard_normal((N, 6))
+    verdict = judge_table(X, np.array([2]))
+    assert verdict.trusted
+    assert "as good as or better than" in verdict.reasons[1]
 
 
 def test_filler_is_a_reason(table, structure):
