@@ -60,7 +60,7 @@ def each_its_own(features: Array) -> Block:
     return features, np.arange(features.shape[1])
 
 
-# ---------------------------------------------------------------------------------------------------------- clusters
+# ------------------------------------------------------------------------------------------------------------- clusters
 
 
 def _labels(rng: np.random.Generator, n: int, n_clusters: int) -> NDArray[np.intp]:
@@ -107,7 +107,7 @@ def nested_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
 
 
 def rare_cluster(rng: np.random.Generator, n: int, m: int) -> Block:
-    """A cluster of two to five percent of the rows, at least eight, with features of its own."""
+    """Return a cluster of two to five percent of the rows, at least eight, with features of its own."""
     inside = np.zeros(n, bool)
     inside[rng.choice(n, size=max(8, int(n * rng.uniform(0.02, 0.05))), replace=False)] = True
     return each_its_own(rng.uniform(4, 7) * inside[:, None] + rng.standard_normal((n, max(2, m))))
@@ -126,8 +126,9 @@ def clusters_with_copies(rng: np.random.Generator, n: int, m: int) -> Block:
 def classification(rng: np.random.Generator, n: int, m: int) -> Block:
     """scikit-learn's ``make_classification``: clusters on the corners of a cube, mixed linearly."""
     m = int(np.clip(m, 3, 15))
+    seed = int(rng.integers(2**31))
     X, _ = make_classification(
-        n, m, n_informative=m, n_redundant=0, n_clusters_per_class=2, class_sep=2.0, random_state=int(rng.integers(2**31))
+        n, m, n_informative=m, n_redundant=0, n_clusters_per_class=2, class_sep=2.0, random_state=seed
     )
     return each_its_own(X)
 
@@ -139,7 +140,7 @@ def one_multimodal(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: 
     return each_its_own(rng.uniform(5, 8) * _labels(rng, n, n_modes)[:, None] + rng.standard_normal((n, 1)))
 
 
-# ------------------------------------------------------------------------------------------------- curves and surfaces
+# -------------------------------------------------------------------------------------------------- curves and surfaces
 
 
 def curve(rng: np.random.Generator, n: int, m: int) -> Block:
@@ -151,7 +152,7 @@ def curve(rng: np.random.Generator, n: int, m: int) -> Block:
 
 
 def spiral(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """A spiral in the plane."""
+    """Return a spiral in the plane."""
     n = max(n, 300)
     t = np.sqrt(rng.uniform(0.05, 1, n)) * 2 * np.pi * rng.uniform(1.0, 1.5)
     points = np.column_stack([t * np.cos(t), t * np.sin(t)])
@@ -174,7 +175,7 @@ def rings(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
 
 
 def sphere(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """A sphere in three features."""
+    """Return a sphere in three features."""
     n = max(n, 500)
     points = rng.standard_normal((n, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
@@ -189,14 +190,14 @@ def cross(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
 
 
 def parabola(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """A symmetric parabola: the features are uncorrelated."""
+    """Return a symmetric parabola: the features are uncorrelated."""
     n = max(n, 150)
     t = rng.uniform(-1, 1, n)
     return each_its_own(np.column_stack([t, t**2]) + rng.uniform(0.02, 0.2) * rng.standard_normal((n, 2)))
 
 
 def roll(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """The two coordinates in which a Swiss roll is rolled up."""
+    """Return the two coordinates in which a Swiss roll is rolled up."""
     n = max(n, 400)
     t = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n))
     points = np.column_stack([t * np.cos(t), t * np.sin(t)])
@@ -245,7 +246,7 @@ def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
 
 
 def chain(rng: np.random.Generator, n: int, m: int) -> Block:
-    """A chain in which every feature depends on the one before."""
+    """Return a chain in which every feature depends on the one before."""
     m = max(3, m)
     features = rng.standard_normal((n, m))
     strength = rng.uniform(0.5, 0.85)
@@ -275,7 +276,7 @@ def _loaded(rng: np.random.Generator, scores: Array, loadings: Array) -> Array:
     return scores @ loadings + own * rng.standard_normal((len(scores), loadings.shape[1]))
 
 
-# ------------------------------------------------------------------------------------------ binary, counts, sparse, tails
+# ---------------------------------------------------------------------------------------- binary, counts, sparse, tails
 
 
 def binary_classes(rng: np.random.Generator, n: int, m: int) -> Block:
@@ -329,13 +330,13 @@ def ordinal(rng: np.random.Generator, n: int, m: int) -> Block:
     return each_its_own(np.floor(ranks ** rng.uniform(0.6, 1.6, base.shape[1]) * levels))
 
 
-# ------------------------------------------------------------------------------------------------------------- the table
+# ------------------------------------------------------------------------------------------------------------ the table
 
 KINDS: dict[str, Kind] = {
     kind.__name__: kind
     for kind in (
-        *(two_clusters, clusters, partial_clusters, nested_clusters, rare_cluster, clusters_with_copies, classification),
-        *(one_multimodal, curve, spiral, moons, rings, sphere, cross, parabola, roll, manifold),
+        *(two_clusters, clusters, partial_clusters, nested_clusters, rare_cluster, clusters_with_copies),
+        *(classification, one_multimodal, curve, spiral, moons, rings, sphere, cross, parabola, roll, manifold),
         *(factor, weak_factor, factors, heavy_factor, chain, shared_scale, interaction),
         *(binary_classes, counts, topics, rare_together, lognormal_clusters, ordinal),
     )

@@ -48,7 +48,7 @@ class KCurve:
 
 
 def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
-    """Suggest how many features to select.
+    """Compute how many features to select.
 
     The directions of the structured features, each counted alike, and the pursuit of the features that explain them,
     are found on part of the rows; how much a ridge regression on the first k explains is taken on the rows held out.
@@ -60,7 +60,7 @@ def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
     X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
         Numbers.
     random_state : int, default=0
-        Draws the rows that are looked at, and deals them.
+        Draws the rows that are examined, and deals them to folds.
 
     Returns
     -------

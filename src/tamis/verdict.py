@@ -10,7 +10,7 @@ from tamis.structure.bases import rank_basis
 from tamis.structure.dependence import strongest_among
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import dependence_pvalues, null_strengths
-from tamis.structure.find import FDR, Structure, sample_rows, standardised, examine
+from tamis.structure.find import FDR, Structure, examine, sample_rows, standardised
 from tamis.structure.shape import multimodality_pvalues
 
 N_RANDOM = 20
@@ -23,10 +23,10 @@ TIE = 0.02
 """Shares that differ by less are the same: of few features, a random list may be as right as the selection."""
 
 HALF_LEVEL = 0.3
-"""In a half of the rows, a feature whose evidence has a larger p-value is not found again."""
+"""In a half of the rows, a feature whose evidence has a larger p-value is not confirmed."""
 
 MIN_FOUND = 0.95
-"""Share of the features that must be found again in both halves."""
+"""Share of the features that must be confirmed in both halves."""
 
 RIDGE = 0.01
 """Penalty of the regression that explains directions, as a share of the rows."""
@@ -110,7 +110,7 @@ def judge_table(X: Any, selected: NDArray[np.intp]) -> Verdict:
 
 
 def structure_of(sample: Array) -> Structure:
-    """Test the features of some rows."""
+    """Return which features of some rows carry structure."""
     sample, rows = sample.astype(np.float64), [np.arange(len(sample))]
     names = np.arange(sample.shape[1]).astype(str).astype(object)
     return examine(sample, rows, FDR, names, np.random.default_rng(0))
@@ -173,7 +173,7 @@ def explained_shares(
 
 
 def _ridge(known: Array, goal: Array, new: Array) -> Array:
-    """Fit ``goal ≈ known W`` by ridge regression and return ``new W``."""
+    """Return ``new W``, with ``goal ≈ known W`` fitted by ridge regression."""
     n, k = known.shape
     if k <= n:
         return new @ np.linalg.solve(known.T @ known + RIDGE * n * np.eye(k), known.T @ goal)

@@ -11,6 +11,7 @@ from tamis.selectors.structured import StructureFirst
 from tamis.structure.find import sample_rows, standardised
 from tamis.structure.pursuit import pursue
 
+
 class StructurePursuit(StructureFirst):
     """Select, one after the other, the features that explain most of what is left of the structure.
 

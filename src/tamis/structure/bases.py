@@ -1,6 +1,7 @@
 """Features as orthonormal polynomials of their ranks: what dependence is measured on."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ again, keeps two chance coincidences of rare values from looking like dependence
 
 MIN_REST = 0.05
 """Share of its spread that a polynomial must keep when lower ones are taken out; ties leave a binary feature one."""
+
+BLOCK = 256
+"""Features whose polynomials are computed at a time, so that what is computed on the way stays in the cache."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +74,43 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> Rank
     X : ndarray of shape (n_rows, n_features)
         Numbers; NaN is missing.
     batches : list of ndarray of int
-        The rows of each batch; one array of all rows if there are none.
+        The sorted rows of each batch; one array of all rows if there are none.
     """
     n, d = X.shape
     values = np.zeros((len(POLYNOMIALS), d, n), dtype=np.float32)
-    for rows in batches:
-        values[:, :, rows] = _polynomials(X[rows].T)
-    return RankBasis(values, np.any(values, axis=2))
+    present = np.zeros((len(POLYNOMIALS), d), dtype=bool)
+    for start in range(0, d, BLOCK):
+        block = slice(start, min(start + BLOCK, d))
+        features = np.ascontiguousarray(X[:, block].T)
+        for rows in batches:
+            # Rows are sorted, so that a batch of all of them needs no copy.
+            where: Any = slice(None) if len(rows) == n else rows
+            values[:, block, where] = _polynomials(features[:, where])
+        present[:, block] = np.any(values[:, block], axis=2)
+    return RankBasis(values, present)
 
 
 def _polynomials(features: NDArray[np.floating]) -> NDArray[np.float32]:
     """Compute the kept polynomials of features (d, n): (degrees, d, n)."""
+    order = np.argsort(features, axis=1)
+    ordered = np.take_along_axis(features, order, axis=1)
+    # NaN is not below anything, so that features with missing cells are not distinct either.
+    distinct = np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1])
+    values = np.empty((len(POLYNOMIALS), *features.shape), dtype=np.float32)
+    # Features without ties have the same ranks, in different orders: their polynomials are computed once.
+    once = _of_ranks(np.arange(1.0, features.shape[1] + 1)[None])
+    ranks = np.empty_like(order[distinct])
+    np.put_along_axis(ranks, order[distinct], np.arange(features.shape[1])[None], axis=1)
+    for made, polynomial in zip(values, once, strict=True):
+        made[distinct] = polynomial[0, ranks]
+    values[:, ~distinct] = _of_ranks(features[~distinct])
+    return values
+
+
+def _of_ranks(features: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Compute the kept polynomials of features (d, n) of which any may have ties or missing cells."""
     observed = ~np.isnan(features)
-    ranks = rankdata(features, axis=1, nan_policy="omit") if not observed.all() else rankdata(features, axis=1)
+    ranks = rankdata(features, axis=1, nan_policy="propagate" if observed.all() else "omit")
     share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / features.shape[1])
     u = _standardised(np.where(observed, ranks, 0.0), observed, share, 0.0)
     every = [u]

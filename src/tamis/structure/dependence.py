@@ -94,7 +94,7 @@ def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
 
 
 def _normal(squares: NDArray[np.float32], freedom: NDArray[np.float32] | float, n: int) -> NDArray[np.float32]:
-    """Bring ``squares / n``, chi-squared, to a standard normal scale (Wilson and Hilferty, 1931)."""
+    """Return ``squares / n``, chi-squared, on a standard normal scale (Wilson and Hilferty, 1931)."""
     spread = 2 / (9 * freedom)
     return (np.cbrt(squares / (n * freedom)) - (1 - spread)) / np.sqrt(spread)
 

@@ -1,9 +1,12 @@
 """The principal directions of structured features that exceed chance: what a selection has to explain."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Real = TypeVar("Real", np.float32, np.float64)
 
 SHUFFLES = 2
 """Shuffled tables whose largest eigenvalues tell what chance reaches."""
@@ -38,8 +41,8 @@ class Directions:
         """Return no directions of no features."""
         return cls(np.empty(0, np.intp), np.empty((0, 0)))
 
-    def scores(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the directions of the rows of a standardised table."""
+    def scores(self, Z: NDArray[Real]) -> NDArray[Real]:
+        """Return the directions of the rows of a standardised table, in its precision."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
 
 
@@ -65,19 +68,21 @@ def principal_directions(
     if not len(features):
         return Directions.none()
     Y = Z * np.sqrt(weights)
-    values, vectors = _spectrum(Y)
-    chance = np.mean([_spectrum(rng.permuted(Y, axis=0))[0][0] for _ in range(SHUFFLES)])
-    n_above = max(1, int((values > chance).sum()))
-    values, vectors = values[:n_above], vectors[:, :n_above]
+    chance = np.mean([np.linalg.eigvalsh(_gram(rng.permuted(Y, axis=0)))[-1] for _ in range(SHUFFLES)])
+    values, vectors = _spectrum(Y, chance)
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / len(Z))
     return Directions(features, np.sqrt(weights)[:, None] * vectors * scale)
 
 
-def _spectrum(Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the positive eigenvalues of ``Yᵀ Y``, largest first, and its eigenvectors, by the smaller Gram matrix."""
-    n, m = Y.shape
-    values, vectors = np.linalg.eigh(Y.T @ Y if m <= n else Y @ Y.T)
-    positive = values > 1e-9 * max(values[-1], 1e-300)
-    values, vectors = values[positive][::-1], vectors[:, positive][:, ::-1]
-    return values, vectors if m <= n else Y.T @ vectors / np.sqrt(values)
+def _spectrum(Y: NDArray[np.float64], least: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the eigenvalues of ``Yᵀ Y`` above the least, the largest one in any case, and their eigenvectors."""
+    values, vectors = np.linalg.eigh(_gram(Y))
+    n_above = max(1, int((values > max(least, 1e-9 * values[-1])).sum()))
+    values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
+    return values, vectors if Y.shape[1] <= len(Y) else Y.T @ vectors / np.sqrt(values)
+
+
+def _gram(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the smaller one of ``Yᵀ Y`` and ``Y Yᵀ``, which share their positive eigenvalues."""
+    return Y.T @ Y if Y.shape[1] <= len(Y) else Y @ Y.T

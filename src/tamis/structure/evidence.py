@@ -25,12 +25,14 @@ def null_strengths(
     Features of all laws are pooled. The number of false discoveries among all features is then right, though it may
     be too large for some laws and too small for others.
     """
-    others, draws = basis.take(partners), []
-    while sum(map(len, draws)) < n_draws:
+    others = basis.take(partners)
+    draws: list[NDArray[np.float32]] = []
+    # A single feature has no other one to depend on.
+    while basis.n_features > 1 and sum(len(drawn) for drawn in draws) < n_draws:
         some = rng.permutation(basis.n_features)[:n_draws]
         shuffled = basis.take(some).shuffled(rng, batches)
         draws.append(strongest_among(shuffled, some, others, partners).strength)
-    null = np.concatenate(draws).astype(np.float64)
+    null = np.concatenate([np.empty(0), *draws])
     return np.sort(null[np.isfinite(null)])
 
 

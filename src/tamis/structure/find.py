@@ -20,7 +20,7 @@ FDR = 0.1
 """Share of false discoveries that is accepted by default."""
 
 MAX_ROWS = 2000
-"""Rows that are looked at, drawn at random."""
+"""Largest number of rows that are examined, drawn at random."""
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
@@ -29,7 +29,7 @@ MAX_PRODUCTS = 4.5e11
 """Multiplications that comparing all pairs may take; wider tables are compared with some of their features."""
 
 MAX_CELLS = 2**27
-"""Cells of the rows that are looked at (1 GB in float64); of wider tables fewer rows, at least 200, are."""
+"""Cells that are examined (1 GB in float64); of wider tables fewer rows, at least 200, are drawn."""
 
 
 class FewRowsWarning(UserWarning):
@@ -59,7 +59,7 @@ class Structure:
     fdr : float
         The level.
     n_rows : int
-        Rows that were looked at.
+        Rows that were examined.
     feature_names : ndarray of str
         Names of the features, ``x0, x1, ...`` if the table has none.
     """
@@ -98,7 +98,7 @@ class Structure:
         """Return a pandas DataFrame with a row for each feature, by its evidence."""
         import pandas as pd
 
-        partner = np.where(self.partner >= 0, self.feature_names[self.partner], None)
+        partner = [self.feature_names[j] if j >= 0 else None for j in self.partner]
         table = {"pvalue": self.pvalues, "structured": self.structured, "partner": partner, "share": self.share}
         return pd.DataFrame(table, index=pd.Index(self.feature_names, name="feature")).iloc[self.order]
 
@@ -110,7 +110,7 @@ class Structure:
 
 
 def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, random_state: Any = None) -> Structure:
-    """Test which features depend on others, or have several modes, above chance.
+    """Compute which features depend on others, or have several modes, above chance.
 
     A feature that is independent of every other one, and has one mode, is nuisance whatever else it is. No labels are
     involved, and nothing is trained. See :doc:`/method` for the formulae.
@@ -125,7 +125,7 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
     batch : array of shape (n_samples,), optional
         The batch of each row; only dependence within batches counts.
     random_state : int, RandomState or None, default=None
-        Draws the rows that are looked at, and the shuffles.
+        Draws the rows that are examined, and the shuffles.
 
     Returns
     -------
@@ -145,10 +145,11 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
     if not 0 < fdr < 1:
         raise ValueError(f"fdr is a share of false discoveries between 0 and 1; got {fdr!r}.")
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    names = feature_names(X)
+    stored = as_source(X)
+    X = X if stored is None else stored
     sample, rows = sample_rows(X, rng)
     batches = _batches(batch, rows, n_rows=_checked_rows(X, sample))
-    return examine(sample, batches, fdr, names, rng)
+    return examine(sample, batches, fdr, feature_names(X), rng)
 
 
 def examine(
@@ -158,18 +159,31 @@ def examine(
     names: NDArray[Any],
     rng: np.random.Generator,
 ) -> Structure:
-    """Test the features of some rows, and find the directions of those that pass."""
+    """Compute which features of some rows carry structure, and the directions of those that do."""
+    tested = _tested(sample, batches, fdr, names, rng)
+    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
+
+
+def _tested(
+    sample: NDArray[np.float64],
+    batches: list[NDArray[np.intp]],
+    fdr: float,
+    names: NDArray[Any],
+    rng: np.random.Generator,
+) -> Structure:
+    """Compute which features of some rows carry structure; the directions are left open."""
     varying = np.flatnonzero(_varies(sample))
-    basis = rank_basis(sample[:, varying], batches)
+    varied = sample if len(varying) == sample.shape[1] else sample[:, varying]
+    basis = rank_basis(varied, batches)
     found, pvalues = _dependence(basis, batches, rng)
-    modes = _multimodality(sample[:, varying], batches)
+    modes = _multimodality(varied, batches)
     # Two kinds of evidence were asked for where both can be had.
     pvalues = np.minimum(1.0, np.where(modes < 1, 2.0, 1.0) * np.minimum(pvalues, modes))
     structured = discoveries(pvalues, fdr)
     share = np.maximum(_explained(basis, found), np.where(structured & (modes <= pvalues), MODAL_SHARE, 0.0))
     partner = np.where(found.partner >= 0, varying[found.partner], -1)
     d = sample.shape[1]
-    tested = Structure(
+    return Structure(
         _spread(pvalues, varying, d, 1.0),
         _spread(structured, varying, d, False),
         _spread(partner, varying, d, -1),
@@ -180,7 +194,6 @@ def examine(
         len(sample),
         names,
     )
-    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
 
 
 def directions_of(
@@ -219,8 +232,8 @@ def _dependence(
 
 def _multimodality(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
     """Return the p-value of several modes, the smallest over batches, corrected for their number."""
-    pvalues = np.min([multimodality_pvalues(sample[rows]) for rows in batches], axis=0)
-    return np.minimum(1.0, len(batches) * pvalues)
+    parts = (sample if len(rows) == len(sample) else sample[rows] for rows in batches)
+    return np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
 
 
 def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
@@ -240,9 +253,12 @@ def standardised(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -
     """Return features with mean 0 and variance 1 within each batch, 0 in missing cells."""
     Z = np.zeros(sample.shape)
     for rows in batches:
-        part = sample[rows] - np.nanmean(sample[rows], axis=0)
-        spread = np.sqrt(np.nanmean(part**2, axis=0))
-        Z[rows] = np.nan_to_num(part / np.where(spread > 0, spread, 1.0), nan=0.0)
+        part, observed = sample[rows], ~np.isnan(sample[rows])
+        # A feature may be missing in all rows of a batch.
+        counts = np.maximum(observed.sum(axis=0), 1)
+        part = np.where(observed, part - np.nansum(part, axis=0) / counts, 0.0)
+        spread = np.sqrt((part**2).sum(axis=0) / counts)
+        Z[rows] = part / np.where(spread > 0, spread, 1.0)
     return Z
 
 
@@ -253,12 +269,13 @@ def sample_rows(
     source = as_source(X)
     if source is None:
         X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
-    n, d = X.shape
+    n, d = X.shape if source is None else source.shape
     size = min(n, MAX_ROWS, max(min_rows, max_cells // max(1, d)))
     rows = np.sort(rng.permutation(n)[:size])
     taken = source.take(rows) if source is not None else X[rows]
     dense = np.asarray(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
-    return np.where(np.isinf(dense), np.nan, dense), rows
+    infinite = np.isinf(dense)
+    return np.where(infinite, np.nan, dense) if infinite.any() else dense, rows
 
 
 def feature_names(X: Any) -> NDArray[Any]:
@@ -289,17 +306,17 @@ def _batches(batch: ArrayLike | None, rows: NDArray[np.intp], n_rows: int) -> li
     labels = np.asarray(batch)
     if labels.shape != (n_rows,):
         raise ValueError(f"batch takes a label for each of the {n_rows} rows of X; got the shape {labels.shape}.")
-    found = [np.flatnonzero(labels[rows] == label) for label in np.unique(labels)]
-    small = [len(part) for part in found if len(part) < 3]
-    if small:
-        raise ValueError(f"A batch needs at least 3 rows; {len(small)} of {len(found)} batches have fewer.")
-    return found
+    distinct, counts = np.unique(labels, return_counts=True)
+    if (counts < 3).any():
+        n_small = int((counts < 3).sum())
+        raise ValueError(f"A batch needs at least 3 rows; {n_small} of {len(counts)} batches have fewer.")
+    # Of a rare batch fewer rows may have been drawn, which tell nothing.
+    drawn = [np.flatnonzero(labels[rows] == label) for label in distinct]
+    return [part for part in drawn if len(part) >= 3]
 
 
 def _varies(sample: NDArray[np.float64]) -> NDArray[np.bool_]:
-    present = ~np.isnan(sample)
-    low = np.where(present, sample, np.inf).min(axis=0)
-    return np.where(present, sample, -np.inf).max(axis=0) > low
+    return np.fmax.reduce(sample, axis=0) > np.fmin.reduce(sample, axis=0)
 
 
 def _spread(values: NDArray, positions: NDArray[np.intp], d: int, rest: Any) -> NDArray:

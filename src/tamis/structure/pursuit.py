@@ -14,7 +14,7 @@ def pursue(
     kept: NDArray[np.intp],
     n_steps: int,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Choose candidates greedily; return them in order, and the share of the goal that each explains.
+    """Select candidates greedily, in order, with the share of the goal that each explains.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ MAX_REPEATED = 0.05
 """A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
 
 SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800, 1120, 1600)
-"""Numbers of sorted values that are looked at, spread evenly over those of a feature; more tell little more."""
+"""Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
 
 DRAWS = 2000
 BLOCK = 256
@@ -24,9 +24,10 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """Compute a p-value for more than one mode of each feature; 1 where it cannot be told.
 
     The density around row i of the sorted feature is ``f_i = 1 / (x_(i+m) − x_(i))``. A valley is as deep as the lower
-    of the highest densities on its two sides exceeds the density in it, ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``.
-    Of all features with one mode the uniform one has the deepest valleys by chance, so it is the null, which depends
-    on the number of rows alone. The deepest valley over :data:`SCALES`, each by its rank under the null, counts.
+    of the highest densities on its two sides exceeds the density in it,
+    ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``. Of all features with one mode the uniform one has the deepest
+    valleys by chance, so it is the null, which depends on the number of rows alone. The deepest valley over
+    :data:`SCALES`, each by its rank under the null, counts.
 
     Parameters
     ----------
@@ -35,15 +36,25 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """
     pvalues = np.ones(X.shape[1])
     for start in range(0, X.shape[1], BLOCK):
-        by_size: dict[int, list[tuple[int, NDArray]]] = {}
-        for j in range(start, min(start + BLOCK, X.shape[1])):
-            values = np.sort(X[np.isfinite(X[:, j]), j])
-            if len(values) >= SIZES[0] and _is_continuous(values):
-                size = max(size for size in SIZES if size <= len(values))
-                by_size.setdefault(size, []).append((j, _quantiles(values, size)))
-        for size, found in by_size.items():
-            pvalues[[j for j, _ in found]] = _pvalues(_deepest(np.stack([values for _, values in found])), *_null(size))
+        ordered = np.sort(X[:, start : start + BLOCK].T, axis=1)
+        for size, (positions, quantiles) in _by_size(ordered).items():
+            pvalues[start + positions] = _pvalues(_deepest(quantiles), *_null(size))
     return pvalues
+
+
+def _by_size(ordered: NDArray) -> dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Return the quantiles of the continuous ones among ordered features, with their positions, by number."""
+    counts = (~np.isnan(ordered)).sum(axis=1)
+    found: dict[int, list[tuple[NDArray[np.intp], NDArray[np.float64]]]] = {}
+    for count in np.unique(counts[counts >= SIZES[0]]):
+        size = max(size for size in SIZES if size <= count)
+        some = np.flatnonzero(counts == count)
+        some = some[_are_continuous(ordered[some, :count])]
+        found.setdefault(size, []).append((some, _quantiles(ordered[some, :count], size)))
+    return {
+        size: (np.concatenate([some for some, _ in parts]), np.concatenate([values for _, values in parts]))
+        for size, parts in found.items()
+    }
 
 
 @lru_cache(maxsize=len(SIZES))
@@ -54,20 +65,27 @@ def _null(size: int) -> tuple[NDArray, NDArray]:
     return ordered, np.sort(_smallest_tail(depths, ordered))
 
 
-def _is_continuous(values: NDArray) -> bool:
-    """Tell whether no value of an ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
-    width = max(1, int(MAX_REPEATED * len(values)))
-    return bool((values[width:] > values[:-width]).all())
+def _are_continuous(ordered: NDArray) -> NDArray[np.bool_]:
+    """Return whether no value of each ordered feature takes more than :data:`MAX_REPEATED` of the rows."""
+    width = max(1, int(MAX_REPEATED * ordered.shape[1]))
+    return np.all(ordered[:, width:] > ordered[:, :-width], axis=1)
 
 
-def _quantiles(values: NDArray, size: int) -> NDArray[np.float64]:
+def _quantiles(ordered: NDArray, size: int) -> NDArray[np.float64]:
+    """Return evenly spread order statistics of each ordered feature; those with ties as if they had none."""
+    quantiles = ordered[:, np.linspace(0, ordered.shape[1] - 1, size).astype(np.intp)].astype(np.float64)
+    tied = np.any(ordered[:, 1:] == ordered[:, :-1], axis=1)
+    for j in np.flatnonzero(tied):
+        quantiles[j] = _untied(ordered[j], size)
+    return quantiles
+
+
+def _untied(values: NDArray, size: int) -> NDArray[np.float64]:
     """Return evenly spread order statistics; repeated values fill the room halfway to their neighbours evenly.
 
     Rounded values would else seem to have a mode each.
     """
     distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) == len(values):
-        return values[np.linspace(0, len(values) - 1, size).astype(np.intp)]
     middles = (distinct[1:] + distinct[:-1]) / 2
     borders = np.r_[2 * distinct[0] - middles[0], middles, 2 * distinct[-1] - middles[-1]]
     return np.interp((np.arange(size) + 0.5) * len(values) / size, np.r_[0, np.cumsum(counts)], borders)
@@ -88,7 +106,7 @@ def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _pvalues(depths: NDArray, ordered: NDArray, smallest: NDArray) -> NDArray[np.float64]:
-    """Compare the smallest tail probability over scales with those of the null draws."""
+    """Compute how probable the smallest tail over scales is among those of the null draws."""
     return np.minimum(1.0, tail_probability(-np.log(_smallest_tail(depths, ordered)), np.sort(-np.log(smallest))))
 
 

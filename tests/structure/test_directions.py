@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from tamis.structure.directions import POWER, Directions, principal_directions
+from tamis.structure.find import standardised
+
+
+def planted(rng, n, m, n_factors):
+    X = rng.standard_normal((n, n_factors)) @ rng.standard_normal((n_factors, m)) + 0.3 * rng.standard_normal((n, m))
+    return standardised(X, [np.arange(n)])
+
+
+@pytest.mark.parametrize(("n", "m"), [(150, 12), (40, 90)], ids=["tall", "wide"])
+def test_directions_are_the_principal_components_of_weighted_features(rng, n, m):
+    Z, weights = planted(rng, n, m, 3), rng.uniform(0.2, 1.0, m)
+    found = principal_directions(Z, np.arange(m), weights, rng)
+    assert found.n_directions == 3
+    pca = PCA(3).fit(Z * np.sqrt(weights))
+    components = (Z * np.sqrt(weights)) @ pca.components_.T
+    scores = found.scores(Z)
+    variances = (n - 1) * pca.explained_variance_
+    np.testing.assert_allclose(scores.var(axis=0), variances**POWER / np.mean(variances**POWER), rtol=1e-6)
+    correlations = np.abs(np.corrcoef(components.T, scores.T)[:3, 3:])
+    np.testing.assert_allclose(correlations, np.eye(3), atol=1e-6)
+
+
+def test_directions_are_taken_of_the_features_at_their_positions(rng):
+    Z = planted(rng, 100, 8, 2)
+    features = np.array([1, 2, 5, 7])
+    found = principal_directions(Z[:, features], features, np.ones(4), rng)
+    np.testing.assert_allclose(found.scores(Z), Z[:, features] @ found.loadings)
+    np.testing.assert_array_equal(found.features, features)
+
+
+def test_scores_keep_the_precision_of_the_table(rng):
+    Z = planted(rng, 100, 8, 2)
+    found = principal_directions(Z, np.arange(8), np.ones(8), rng)
+    assert found.scores(Z.astype(np.float32)).dtype == np.float32
+
+
+def test_noise_has_few_directions_and_at_least_one(rng):
+    counts = []
+    for _ in range(30):
+        Z = standardised(rng.standard_normal((100, 20)), [np.arange(100)])
+        counts.append(principal_directions(Z, np.arange(20), np.ones(20), rng).n_directions)
+    assert min(counts) == 1
+    assert np.mean(counts) < 1.5
+
+
+def test_one_feature_has_one_direction(rng):
+    Z = standardised(rng.standard_normal((50, 1)), [np.arange(50)])
+    found = principal_directions(Z, np.array([0]), np.array([0.3]), rng)
+    np.testing.assert_allclose(np.abs(found.scores(Z)), np.abs(Z))
+
+
+def test_no_features_have_no_directions(rng):
+    found = principal_directions(np.empty((10, 0)), np.empty(0, np.intp), np.empty(0), rng)
+    assert found.n_directions == Directions.none().n_directions == 0
+    assert found.scores(np.ones((10, 4))).shape == (10, 0)

@@ -1,0 +1,327 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csc_matrix, csr_matrix
+
+from tamis import find_structure, open_source
+from tamis.sources import RowBlocks
+from tamis.structure import FewRowsWarning
+from tamis.structure.directions import Directions
+from tamis.structure.find import MIN_SHARE, MODAL_SHARE, Structure, sample_rows, standardised
+
+PLANTED = [0, 1, 2, 3, 4]
+
+
+def planted(rng, n=150, d=15):
+    """Three features of one factor, a parabola, and independent noise of several laws."""
+    X = rng.standard_normal((n, d))
+    X[:, :3] = X[:, [0]] + 0.5 * X[:, :3]
+    X[:, 4] = X[:, 3] ** 2 + 0.2 * X[:, 4]
+    X[:, 5] = rng.poisson(1.0, n)
+    X[:, 6] = rng.random(n) < 0.3
+    X[:, 7] = rng.lognormal(size=n)
+    return X
+
+
+@pytest.fixture
+def X(rng):
+    return planted(rng)
+
+
+def same(first, second):
+    for name in ("pvalues", "structured", "partner", "share", "n_copies"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    np.testing.assert_array_equal(first.directions.loadings, second.directions.loadings)
+
+
+def found_in(structure):
+    return np.flatnonzero(structure.structured).tolist()
+
+
+def test_features_that_depend_on_others_are_structured(X):
+    before = X.copy()
+    structure = find_structure(X, random_state=0)
+    assert found_in(structure) == PLANTED
+    assert structure.n_structured == 5
+    assert set(structure.partner[:3]) <= {0, 1, 2}
+    assert structure.partner[[3, 4]].tolist() == [4, 3]
+    assert 2 <= structure.n_directions <= 3
+    assert structure.n_rows == 150
+    assert sorted(structure.order[:5]) == PLANTED
+    np.testing.assert_array_equal(X, before)
+
+
+def test_the_same_random_state_gives_the_same_result(X):
+    same(find_structure(X, random_state=3), find_structure(X, random_state=3))
+    a, b = (find_structure(X, random_state=seed).pvalues for seed in (1, 2))
+    assert not np.array_equal(a, b)
+
+
+def test_a_feature_with_two_modes_is_structured(rng):
+    X = rng.standard_normal((200, 10))
+    X[:, 4] += 7 * (rng.random(200) < 0.5)
+    structure = find_structure(X, random_state=0)
+    assert found_in(structure) == [4]
+    assert structure.share[4] >= MODAL_SHARE
+
+
+def test_the_share_is_what_the_partner_explains(rng):
+    x = rng.standard_normal(600)
+    X = np.column_stack([x, 0.8 * x + 0.6 * rng.standard_normal(600), *rng.standard_normal((8, 600))])
+    structure = find_structure(X, random_state=0)
+    assert structure.share[:2] == pytest.approx(0.6, abs=0.1)
+    assert structure.share[2:].max() < 0.05
+
+
+def test_copies_share_their_weight(rng):
+    x = rng.standard_normal(200)
+    X = np.column_stack([x, x, x, x + rng.standard_normal(200), *rng.standard_normal((4, 200))])
+    structure = find_structure(X, random_state=0)
+    assert structure.n_copies.tolist() == [2, 2, 2, 0, 0, 0, 0, 0]
+    assert structure.weights[0] == pytest.approx(structure.share[0] / 3)
+    assert structure.weights.min() >= MIN_SHARE
+
+
+def test_data_frames_keep_their_names(X):
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(15)])
+    structure = find_structure(frame, random_state=0)
+    same(structure, find_structure(X, random_state=0))
+    assert structure.feature_names.tolist() == list(frame.columns)
+    assert find_structure(X, random_state=0).feature_names[:2].tolist() == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("kind", [csr_matrix, csc_matrix])
+def test_sparse_tables_are_as_dense_ones(rng, kind):
+    X = rng.poisson(0.4, (200, 12)).astype(float)
+    X[:, 1] += X[:, 0]
+    same(find_structure(kind(X), random_state=0), find_structure(X, random_state=0))
+
+
+def test_lists_and_whole_numbers_are_tables(rng):
+    X = rng.poisson(2.0, (60, 4))
+    same(find_structure(X.tolist(), random_state=0), find_structure(X.astype(float), random_state=0))
+
+
+def test_a_table_on_disk_is_as_one_in_memory(X, tmp_path):
+    X = X.astype(np.float32)
+    np.save(tmp_path / "table.npy", X)
+    pd.DataFrame(X, columns=[f"g{j}" for j in range(15)]).to_parquet(tmp_path / "table.parquet")
+    expected = find_structure(X, random_state=0)
+    same(find_structure(open_source(tmp_path / "table.npy"), random_state=0), expected)
+    stored = find_structure(open_source(tmp_path / "table.parquet"), random_state=0)
+    same(stored, expected)
+    assert stored.feature_names[14] == "g14"
+
+
+def test_blocks_of_rows_are_a_table(X):
+    class Blocks:
+        def __len__(self):
+            return 2
+
+        def __iter__(self):
+            return iter([X[:100].astype(np.float32), X[100:].astype(np.float32)])
+
+    same(find_structure(Blocks(), random_state=0), find_structure(X.astype(np.float32), random_state=0))
+
+
+def test_missing_cells_are_no_evidence(rng):
+    X = planted(rng, n=300)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    assert found_in(find_structure(X, random_state=0)) == PLANTED
+
+
+def test_cells_that_are_missing_together_are_no_evidence(rng):
+    X = rng.standard_normal((300, 10))
+    X[:100, :5] = np.nan
+    assert found_in(find_structure(X, random_state=0)) == []
+
+
+def test_constant_and_empty_features_have_the_pvalue_one(X):
+    X = np.column_stack([np.full(150, 3.0), X, np.full(150, np.nan)])
+    structure = find_structure(X, random_state=0)
+    assert structure.pvalues[[0, -1]].tolist() == [1, 1]
+    assert structure.partner[[0, -1]].tolist() == [-1, -1]
+    assert structure.share[[0, -1]].tolist() == [0, 0]
+    assert found_in(structure) == [j + 1 for j in PLANTED]
+    assert set(structure.partner[1:4]) <= {1, 2, 3}
+
+
+def test_a_table_of_constants_has_no_structure():
+    structure = find_structure(np.ones((50, 4)), random_state=0)
+    assert structure.pvalues.tolist() == [1] * 4
+    assert structure.n_directions == 0
+
+
+def test_a_single_feature_has_no_partner(rng):
+    structure = find_structure(rng.standard_normal((100, 1)), random_state=0)
+    assert structure.partner.tolist() == [-1]
+    assert found_in(structure) == []
+
+
+def test_a_shift_between_batches_is_no_structure(rng):
+    batch = np.repeat(["a", "b", "c"], 70)
+    X = rng.standard_normal((210, 12)) + 3 * rng.standard_normal((3, 12))[np.repeat([0, 1, 2], 70)]
+    assert len(found_in(find_structure(X, random_state=0))) == 12
+    assert found_in(find_structure(X, batch=batch, random_state=0)) == []
+
+
+def test_dependence_within_batches_is_structure(rng):
+    batch = np.repeat([0, 1, 2], 70)
+    X = rng.standard_normal((210, 12)) + 3 * rng.standard_normal((3, 12))[batch]
+    X[:, 5] += 1.5 * X[:, 8]
+    assert found_in(find_structure(X, batch=batch, random_state=0)) == [5, 8]
+
+
+def test_a_feature_may_be_missing_in_a_batch(rng):
+    X = planted(rng, n=240)
+    X[:80, 1] = np.nan
+    assert found_in(find_structure(X, batch=np.repeat([0, 1, 2], 80), random_state=0)) == PLANTED
+
+
+def test_rows_of_a_rare_batch_that_are_hardly_drawn_are_left_out(rng, monkeypatch):
+    monkeypatch.setattr("tamis.structure.find.MAX_ROWS", 150)
+    X = planted(rng, n=2000)
+    batch = np.r_[np.zeros(1997), np.ones(3)]
+    assert found_in(find_structure(X, batch=batch, random_state=0)) == PLANTED
+
+
+def test_few_rows_are_warned_of(rng):
+    with pytest.warns(FewRowsWarning, match=r"X has 20 rows, too few .* Collect at least 30\."):
+        find_structure(rng.standard_normal((20, 3)), random_state=0)
+
+
+@pytest.mark.parametrize("fdr", [0, 1, -0.1, 1.5, np.nan])
+def test_fdr_is_a_share(X, fdr):
+    with pytest.raises(ValueError, match="fdr is a share of false discoveries between 0 and 1; got"):
+        find_structure(X, fdr=fdr)
+
+
+def test_a_stricter_level_finds_no_more(X):
+    X[:, 9] += 0.5 * X[:, 8]
+    strict, usual = (find_structure(X, fdr=fdr, random_state=0) for fdr in (1e-6, 0.1))
+    assert found_in(strict) == PLANTED
+    assert found_in(usual) == [*PLANTED, 8, 9]
+    np.testing.assert_array_equal(strict.pvalues, usual.pvalues)
+
+
+def test_every_row_needs_a_batch(X):
+    with pytest.raises(ValueError, match=r"batch takes a label for each of the 150 rows of X; got the shape \(3,\)"):
+        find_structure(X, batch=[1, 2, 3])
+
+
+def test_a_batch_needs_three_rows(X):
+    with pytest.raises(ValueError, match="A batch needs at least 3 rows; 2 of 3 batches have fewer"):
+        find_structure(X, batch=np.r_[np.zeros(146), 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        ([1.0, 2.0, 3.0], "Expected 2D array"),
+        (np.ones((1, 3)), "minimum of 2"),
+        ([["a", "b"]] * 9, "Convert your data to numeric"),
+    ],
+    ids=["one dimension", "one row", "words"],
+)
+def test_what_is_no_table_of_numbers_is_told(X, words):
+    with pytest.raises(ValueError, match=words):
+        find_structure(X)
+
+
+def test_a_frame_has_a_row_for_each_feature_by_its_evidence(X):
+    structure = find_structure(np.column_stack([X, np.ones(150)]), random_state=0)
+    table = structure.to_frame()
+    assert list(table.columns) == ["pvalue", "structured", "partner", "share"]
+    assert table.index.name == "feature"
+    assert table.pvalue.is_monotonic_increasing
+    assert table.structured.sum() == 5
+    assert table.partner["x3"] == "x4"
+    assert pd.isna(table.partner["x15"])
+
+
+def test_repr_tells_what_was_found(X):
+    structure = find_structure(X, random_state=0)
+    assert repr(structure) == f"<Structure: 5 of 15 features, {structure.n_directions} directions, fdr=0.1>"
+
+
+def noise(rng, n=120, d=20):
+    """Independent features of mixed laws."""
+    laws = [
+        lambda: rng.standard_normal(n),
+        lambda: rng.random(n),
+        lambda: rng.lognormal(0, 1, n),
+        lambda: rng.standard_t(2, n),
+        lambda: rng.poisson(1.0, n),
+        lambda: rng.random(n) < 0.2,
+        lambda: rng.exponential(size=n).round(1),
+        lambda: np.where(rng.random(n) < 0.9, 0, rng.exponential(size=n)),
+    ]
+    return np.column_stack([laws[j % len(laws)]() for j in range(d)]).astype(float)
+
+
+def test_noise_is_called_structured_as_seldom_as_the_level_says(rng):
+    called = [find_structure(noise(rng), random_state=seed).n_structured > 0 for seed in range(40)]
+    assert np.mean(called) <= 0.1 + 2 * np.sqrt(0.1 * 0.9 / 40)
+
+
+def test_wide_tables_are_compared_with_some_of_their_features(rng, monkeypatch):
+    X = rng.standard_normal((100, 400))
+    X[:, :40] += 1.5 * rng.standard_normal((100, 1))
+    monkeypatch.setattr("tamis.structure.find.MAX_PRODUCTS", 9 * 100 * 400 * 200)
+    every = find_structure(X, random_state=0)
+    monkeypatch.setattr("tamis.structure.find.MAX_PRODUCTS", 9 * 100 * 10)
+    some = find_structure(X, random_state=0)
+    assert len(np.unique(some.partner)) <= 200 < len(np.unique(every.partner))
+    for structure in (every, some):
+        assert set(range(40)) <= set(found_in(structure))
+        assert structure.n_structured < 50
+
+
+def test_rows_are_drawn_where_there_are_too_many(rng):
+    X = np.arange(600.0)[:, None] * np.ones(5)
+    sample, rows = sample_rows(X, rng, max_cells=1000)
+    assert len(rows) == 200
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(sample, X[rows])
+
+
+def test_infinite_cells_are_missing_and_the_table_is_not_changed(rng):
+    X = rng.standard_normal((40, 3))
+    blocks = [X[:20].astype(np.float32), X[20:].astype(np.float32)]
+    blocks[0][3, 1] = np.inf
+    sample, _ = sample_rows(RowBlocks(blocks), rng)
+    assert np.isnan(sample[3, 1])
+    assert np.isposinf(blocks[0][3, 1])
+
+
+def test_standardised_features_have_mean_zero_and_variance_one_within_batches(rng):
+    X = 5 + 3 * rng.standard_normal((60, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:30, 3] = np.nan
+    X[:, 2] = 7
+    batches = [np.arange(30), np.arange(30, 60)]
+    Z = standardised(X, batches)
+    for rows in batches:
+        for j in range(4):
+            x = X[rows, j]
+            x = x[~np.isnan(x)]
+            expected = (x - x.mean()) / (x.std() or 1) if len(x) else x
+            np.testing.assert_allclose(Z[rows, j][~np.isnan(X[rows, j])], expected, atol=1e-12)
+    assert not Z[np.isnan(X)].any()
+
+
+def test_no_structured_features_means_no_directions():
+    nothing = np.zeros(3)
+    structure = Structure(
+        np.ones(3),
+        nothing > 0,
+        np.full(3, -1),
+        nothing,
+        nothing.astype(int),
+        Directions.none(),
+        0.1,
+        9,
+        np.array(list("abc")),
+    )
+    assert structure.n_directions == structure.n_structured == 0
+    assert structure.order.tolist() == [0, 1, 2]

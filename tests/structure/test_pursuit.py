@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from tamis.structure.find import standardised
+from tamis.structure.pursuit import RIDGE, pursue
+
+NONE = np.empty(0, np.intp)
+
+
+@pytest.fixture
+def Z(rng):
+    X = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 7)) + 0.5 * rng.standard_normal((80, 7))
+    return standardised(X, [np.arange(80)])
+
+
+@pytest.fixture
+def goal(Z, rng):
+    return Z @ rng.standard_normal((7, 2))
+
+
+def shrunk(basis, values, penalty):
+    """What ridge regressions on one feature after the other, each of what is left, leave of values."""
+    for feature in basis:
+        values = values - np.outer(feature, feature @ values) / (feature @ feature + penalty)
+    return values
+
+
+def naive(Z, goal, candidates, kept, n_steps):
+    """Pursuit that begins anew at every step."""
+    penalty, chosen, gains = RIDGE * len(Z), list(kept), []
+    for _ in range(n_steps):
+        left, used = goal, []
+        for feature in chosen:
+            used.append(_residual(Z, used, feature, penalty))
+            left = left - _explained(used[-1], left, penalty)
+        scores = {}
+        for candidate in set(candidates) - set(chosen):
+            x = _residual(Z, used, candidate, penalty)
+            scores[candidate] = ((x @ left) ** 2).sum() / (x @ x + penalty)
+        best = max(scores, key=scores.get)
+        chosen.append(best)
+        gains.append(scores[best] / (goal**2).sum())
+    return chosen[len(kept) :], gains
+
+
+def _residual(Z, used, feature, penalty):
+    return shrunk(used, Z[:, [feature]], penalty)[:, 0]
+
+
+def _explained(feature, values, penalty):
+    return np.outer(feature, feature @ values) / (feature @ feature + penalty)
+
+
+@pytest.mark.parametrize("kept", [NONE, np.array([2]), np.array([5, 1])], ids=["none", "one", "two"])
+def test_pursuit_is_that_of_a_naive_one(Z, goal, kept):
+    candidates = np.setdiff1d(np.arange(7), kept)
+    order, gains = pursue(Z, goal, candidates, kept, 4)
+    expected, expected_gains = naive(Z, goal, candidates, kept, 4)
+    assert order.tolist() == expected
+    np.testing.assert_allclose(gains, expected_gains)
+
+
+def test_the_first_feature_is_that_of_the_best_ridge_regression(Z, goal):
+    penalty = RIDGE * len(Z)
+    errors = []
+    for z in Z.T:
+        w = z @ goal / (z @ z + penalty)
+        errors.append(((goal - np.outer(z, w)) ** 2).sum() + penalty * (w**2).sum())
+    assert pursue(Z, goal, np.arange(7), NONE, 1)[0].tolist() == [np.argmin(errors)]
+
+
+def test_what_must_be_kept_comes_first_and_is_not_chosen_again(Z, rng):
+    twice = np.column_stack([Z, Z[:, 0] + 0.01 * rng.standard_normal(80)])
+    goal = twice[:, [0]] + 0.3 * twice[:, [3]]
+    assert pursue(twice, goal, np.arange(7), NONE, 1)[0].tolist() == [0]
+    order, _ = pursue(twice, goal, np.arange(7), np.array([7]), 7)
+    assert order[0] != 0
+    assert sorted(order) == list(range(7))
+
+
+def test_only_candidates_are_chosen_and_never_more_than_there_are(Z, goal):
+    order, gains = pursue(Z, goal, np.array([1, 4, 6]), NONE, 10)
+    assert sorted(order) == [1, 4, 6]
+    assert len(gains) == 3
+
+
+def test_nothing_to_choose_is_nothing_chosen(Z, goal):
+    order, gains = pursue(Z, goal, np.arange(7), NONE, 0)
+    assert (order.tolist(), gains.tolist()) == ([], [])
+
+
+def test_features_that_add_nothing_have_a_positive_gain(Z):
+    _, gains = pursue(Z, np.zeros((80, 1)), np.arange(7), NONE, 3)
+    assert (gains > 0).all()
+
+
+def test_the_table_is_not_changed(Z, goal):
+    before = Z.copy(), goal.copy()
+    pursue(Z, goal, np.arange(7), NONE, 3)
+    np.testing.assert_array_equal(Z, before[0])
+    np.testing.assert_array_equal(goal, before[1])

@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from tamis.structure.directions import principal_directions
+from tamis.structure.find import standardised
+from tamis.verdict import (
+    NO_STRUCTURE,
+    RIDGE,
+    Evidence,
+    Verdict,
+    evidence_in,
+    explained_shares,
+    judge,
+    judge_table,
+    structure_of,
+)
+
+NONE = np.empty(0, np.intp)
+N, GROUPS = 300, 4
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Four groups of three noisy indicators, in features 0 to 11, and 28 features of noise."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, 40))
+    X[:, :12] = 0.6 * X[:, :12] + np.repeat(rng.standard_normal((N, GROUPS)), 3, axis=1)
+    return X
+
+
+@pytest.fixture(scope="module")
+def structure(table):
+    return structure_of(table)
+
+
+def test_one_feature_of_each_group_is_trusted(table, structure):
+    verdict = judge(table, np.array([0, 3, 6, 9]), NONE, structure)
+    assert verdict.trusted
+    assert verdict.headline == "This selection can be trusted"
+    assert verdict.reasons[0] == "All 4 features depend on others more than by chance."
+    assert verdict.reasons[1].endswith("it is as good as or better than 20 of 20.")
+    assert verdict.reasons[2] == "4 of the 4 features show their structure in both halves of the rows."
+    assert str(verdict) == f"{verdict.headline}: {' '.join(verdict.reasons)}"
+
+
+def test_features_of_noise_are_not_trusted(table, structure):
+    verdict = judge(table, np.array([20, 25, 30, 35]), NONE, structure)
+    assert not verdict.trusted
+    assert verdict.headline == "Do not trust this selection"
+    assert verdict.reasons[0].startswith("4 of the 4 features tell nothing of the others that chance would not; ")
+    assert verdict.reasons[0].endswith("Ask for fewer features, or collect more rows.")
+
+
+def test_features_selected_elsewhere_are_judged_on_a_table(table):
+    assert judge_table(table, np.array([0, 3, 6, 9])).trusted
+    assert not judge_table(table, np.array([0, 3, 6, 30])).trusted
+
+
+def test_a_list_as_good_as_random_ones_is_trusted(rng):
+    X = rng.standard_normal((N, 1)) + 0.3 * rng.standard_normal((N, 6))
+    verdict = judge_table(X, np.array([2]))
+    assert verdict.trusted
+    assert "as good as or better than" in verdict.reasons[1]
+
+
+def test_filler_is_a_reason(table, structure):
+    verdict = judge(table, np.array([0, 3, 6, 9, 30]), NONE, structure)
+    assert not verdict.trusted
+    assert verdict.reasons == [
+        "1 of the 5 features tell nothing of the others that chance would not; "
+        f"{structure.n_structured} features of the table do. Ask for fewer features, or collect more rows."
+    ]
+
+
+def test_a_list_that_explains_no_more_than_random_ones_is_not_trusted(rng):
+    X = rng.standard_normal((N, 16))
+    X[:, :12] = 0.6 * X[:, :12] + np.repeat(rng.standard_normal((N, GROUPS)), 3, axis=1)
+    verdict = judge(X, np.array([0, 1, 2]), NONE, structure_of(X))
+    assert not verdict.trusted
+    assert "random lists of its size" in verdict.reasons[0]
+    assert verdict.reasons[0].endswith("Try another method or number of features.")
+
+
+def test_noise_says_that_nothing_depends_on_anything(rng):
+    X = rng.standard_normal((200, 10))
+    assert judge(X, np.array([0, 1]), NONE, structure_of(X)) == Verdict(False, [NO_STRUCTURE])
+
+
+def test_what_was_asked_for_is_not_judged(table, structure):
+    verdict = judge(table, np.array([0, 30]), np.array([0, 30]), structure)
+    assert verdict == Verdict(True, ["Every selected feature was asked for."])
+    assert judge(table, np.array([0, 3, 6, 9, 30]), np.array([30]), structure).trusted
+
+
+def test_all_features_that_could_be_selected_are_trusted(rng):
+    X = rng.standard_normal((N, 1)) + 0.5 * rng.standard_normal((N, 3))
+    verdict = judge(X, np.arange(3), NONE, structure_of(X))
+    assert verdict.trusted
+    assert "Every feature that could be selected was." in verdict.reasons
+
+
+def test_features_whose_structure_is_not_in_both_halves_are_not_trusted(monkeypatch, table, structure):
+    monkeypatch.setattr("tamis.verdict.evidence_in", lambda sample, features, rng: np.array([0.0, 0.0, 0.0, 0.5]))
+    verdict = judge(table, np.array([0, 3, 6, 9]), NONE, structure)
+    assert verdict.reasons == [
+        "3 of the 4 features show their structure in both halves of the rows. Collect more rows, or ask for fewer "
+        "features."
+    ]
+
+
+def test_missing_cells_and_empty_features_can_be_judged(table):
+    X = np.column_stack([table, np.full(N, np.nan), np.ones(N)])
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    assert judge(X, np.array([0, 3, 6, 9]), NONE, structure_of(X)).trusted
+
+
+def test_explained_shares_are_those_of_ridge_regressions(table, structure):
+    halves = [np.arange(0, N, 2), np.arange(1, N, 2)]
+    lists = [np.array([0, 3]), np.arange(40), np.array([30])]
+    Z = standardised(table, [np.arange(N)])
+    features = np.flatnonzero(structure.structured)
+    errors, total = np.zeros(3), 0.0
+    for known, held in (halves, halves[::-1]):
+        rng = np.random.default_rng(0)
+        found = principal_directions(Z[known][:, features], features, structure.weights[features], rng)
+        goal, unseen = found.scores(Z[known]), found.scores(Z[held])
+        total += (unseen**2).sum()
+        for number, some in enumerate(lists):
+            model = Ridge(RIDGE * len(known), fit_intercept=False).fit(Z[known][:, some], goal)
+            errors[number] += ((unseen - model.predict(Z[held][:, some])) ** 2).sum()
+    shares = explained_shares(table, lists, structure, halves)
+    np.testing.assert_allclose(shares, np.maximum(0, 1 - errors / total), atol=1e-9)
+
+
+def test_lists_longer_than_the_rows_are_explained_by_the_same_regression(rng):
+    X = rng.standard_normal((60, 100)) + 2 * rng.standard_normal((60, 1))
+    structure, halves = structure_of(X), [np.arange(30), np.arange(30, 60)]
+    Z = standardised(X, [np.arange(60)])
+    features = np.flatnonzero(structure.structured)
+    error, total = 0.0, 0.0
+    for known, held in (halves, halves[::-1]):
+        weights = structure.weights[features]
+        found = principal_directions(Z[known][:, features], features, weights, np.random.default_rng(0))
+        goal, unseen = found.scores(Z[known]), found.scores(Z[held])
+        model = Ridge(RIDGE * 30, fit_intercept=False).fit(Z[known], goal)
+        predicted = model.predict(Z[held]).reshape(unseen.shape)
+        error, total = error + ((unseen - predicted) ** 2).sum(), total + (unseen**2).sum()
+    assert explained_shares(X, [np.arange(100)], structure, halves)[0] == pytest.approx(1 - error / total)
+
+
+def test_evidence_in_rows_is_small_for_structure_alone(table, rng):
+    pvalues = evidence_in(table, np.array([0, 5, 20, 30]), rng)
+    assert pvalues[:2].max() < 1e-6
+    assert pvalues[2:].min() > 0.01
+
+
+def test_evidence_holds_rows_of_the_table(table):
+    evidence = Evidence.of(table, np.array([3]))
+    assert evidence.sample.dtype == np.float32
+    np.testing.assert_array_equal(evidence.sample, table.astype(np.float32))
+    assert evidence.kept.tolist() == [3]
+    wide = Evidence.of(np.zeros((150, 2**16)), NONE)
+    assert wide.sample.shape == (100, 2**16)
