@@ -10,7 +10,7 @@ from tamis.structure.bases import rank_basis
 from tamis.structure.dependence import strongest_among
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import dependence_pvalues, null_strengths
-from tamis.structure.find import FDR, Structure, sample_rows, standardised, examine
+from tamis.structure.find import FDR, Structure, examine, sample_rows, standardised
 from tamis.structure.shape import multimodality_pvalues
 
 N_RANDOM = 20
@@ -96,8 +96,12 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, kept: NDArray[np.intp]) -> "Evidence":
-        """Return the evidence of a table: at most :data:`MAX_CELLS` cells, at least 100 rows."""
-        return cls(sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)[0].astype(np.float32), kept)
+        """Return the evidence of a table: at most :data:`MAX_CELLS` cells, at least 100 rows, as z-scores.
+
+        Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
+        """
+        sample, rows = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
+        return cls(standardised(sample, [np.arange(len(rows))]).astype(np.float32), kept)
 
 
 def structure_of(sample: Array) -> Structure:
