@@ -39,7 +39,7 @@ class StructurePursuit(StructureFirst):
     >>> from tamis import StructurePursuit
     >>> X = load_iris(as_frame=True).data
     >>> StructurePursuit(n_features_to_select=2, random_state=0).fit(X).get_feature_names_out()
-    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
     _from_disk = "sample"
