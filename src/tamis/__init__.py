@@ -11,9 +11,25 @@ from typing import Any
 from tamis._version import __version__
 from tamis.selectors import SELECTORS, class_names
 
-__all__ = ["SELECTORS", "__version__", "choose_k", "find_structure", "fit_many", "load", "open_source", "select_genes", *class_names()]
+__all__ = [
+    "SELECTORS",
+    "__version__",
+    "choose_k",
+    "find_structure",
+    "fit_many",
+    "load",
+    "open_source",
+    "select_genes",
+    *class_names(),
+]
 
-ELSEWHERE = {"choose_k": "tamis.sizes", "find_structure": "tamis.structure", "fit_many": "tamis.many", "open_source": "tamis.sources", "select_genes": "tamis.single_cell"}
+ELSEWHERE = {
+    "choose_k": "tamis.sizes",
+    "find_structure": "tamis.structure",
+    "fit_many": "tamis.many",
+    "open_source": "tamis.sources",
+    "select_genes": "tamis.single_cell",
+}
 """Functions that are imported when they are asked for."""
 
 

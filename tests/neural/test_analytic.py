@@ -10,6 +10,7 @@ from tamis.neural.concrete import ConcreteLayer, gumbel_like
 from tamis.neural.diffusion import Graph
 from tamis.neural.network import SelectorNetwork
 from tamis.neural.objective import (
+    ALL_FEATURES,
     GraphRecipe,
     Objective,
     Targets,
@@ -39,7 +40,7 @@ def targets(n_targets):
     return Targets(torch.tensor([0, 2, 7]), torch.randn(3, n_targets, dtype=torch.float64, generator=generator))
 
 
-def network(n_restarts=3, kept=(), spread=1.0, wanted=Targets()):
+def network(n_restarts=3, kept=(), spread=1.0, wanted=ALL_FEATURES):
     """Units that disagree (little spread), or that all want the same column (much of it)."""
     candidates = torch.tensor([j for j in range(8) if j not in kept])
     layer = ConcreteLayer(n_restarts, 3 + len(kept), 8, candidates=candidates, kept=kept)
@@ -190,7 +191,9 @@ def test_without_a_score_nothing_is_written_out():
     assert not applies(Objective({"reconstruction": Term(reconstruction)}, RECIPE))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"must_keep": [4]}, {"structure_first": False, "self_loops": True}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"must_keep": [4]}, {"structure_first": False, "self_loops": True}], ids=str
+)
 def test_both_paths_pick_the_same_columns(parameters, blobs, quick, monkeypatch):
     def fit():
         return LSCAE(3, **(quick | {"max_epochs": 60, "n_init": 2}), **parameters).fit(blobs.X)

@@ -5,6 +5,7 @@ from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import (
+    ALL_FEATURES,
     GraphRecipe,
     Objective,
     Targets,
@@ -37,7 +38,7 @@ def decoder():
     return Decoder(2, (3, 5, 4), torch.Generator().manual_seed(2)).double()
 
 
-def view_of(x, logits, decoder, recipe=RECIPE, targets=Targets()):
+def view_of(x, logits, decoder, recipe=RECIPE, targets=ALL_FEATURES):
     layer = ConcreteLayer(2, 3, 4)
     sample = torch.softmax(logits, dim=-1)
     codes = layer.codes(x, sample)

@@ -11,6 +11,7 @@ from tamis.selectors.structured import StructureFirst
 from tamis.structure.find import sample_rows, standardised
 from tamis.structure.pursuit import pursue
 
+
 class StructurePursuit(StructureFirst):
     """Select, one after the other, the features that explain most of what is left of the structure.
 
@@ -71,4 +72,4 @@ class StructurePursuit(StructureFirst):
         order, gains = pursue(Z, directions.scores(Z), np.sort(candidates), kept, task.k - len(task.must_keep))
         scores = np.zeros(X.shape[1])
         scores[order] = gains
-        return self._with_evidence(Selection(scores, order))
+        return self._with_evidence(Selection(scores, order.tolist()))

@@ -38,9 +38,9 @@ class Directions:
         """Return no directions of no features."""
         return cls(np.empty(0, np.intp), np.empty((0, 0)))
 
-    def scores(self, Z: NDArray[np.floating]) -> NDArray[np.floating]:
+    def scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the directions of the rows of a standardised table."""
-        return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
+        return Z[:, self.features] @ self.loadings
 
 
 def principal_directions(

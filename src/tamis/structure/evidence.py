@@ -25,8 +25,8 @@ def null_strengths(
     Features of all laws are pooled. The number of false discoveries among all features is then right, though it may
     be too large for some laws and too small for others.
     """
-    others, draws = basis.take(partners), []
-    while sum(map(len, draws)) < n_draws:
+    others, draws = basis.take(partners), list[NDArray[np.float32]]()
+    while sum(len(some) for some in draws) < n_draws:
         some = rng.permutation(basis.n_features)[:n_draws]
         shuffled = basis.take(some).shuffled(rng, batches)
         draws.append(strongest_among(shuffled, some, others, partners).strength)

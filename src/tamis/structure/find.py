@@ -98,7 +98,7 @@ class Structure:
         """Return a pandas DataFrame with a row for each feature, by its evidence."""
         import pandas as pd
 
-        partner = np.where(self.partner >= 0, self.feature_names[self.partner], None)
+        partner = [self.feature_names[j] if j >= 0 else None for j in self.partner]
         table = {"pvalue": self.pvalues, "structured": self.structured, "partner": partner, "share": self.share}
         return pd.DataFrame(table, index=pd.Index(self.feature_names, name="feature")).iloc[self.order]
 

@@ -24,7 +24,8 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """Compute a p-value for more than one mode of each feature; 1 where it cannot be told.
 
     The density around row i of the sorted feature is ``f_i = 1 / (x_(i+m) − x_(i))``. A valley is as deep as the lower
-    of the highest densities on its two sides exceeds the density in it, ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``.
+    of the highest densities on its two sides exceeds the density in it,
+    ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``.
     Of all features with one mode the uniform one has the deepest valleys by chance, so it is the null, which depends
     on the number of rows alone. The deepest valley over :data:`SCALES`, each by its rank under the null, counts.
 
