@@ -3,8 +3,18 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.exceptions import NotFittedError
 
+from tamis import base
 from tamis.base import ConstantColumnsWarning, FeatureSelector, Selection
+from tamis.verdict import judge
+
+
+@pytest.fixture
+def factors(rng):
+    """Two factors that three features each show, and ten features of noise."""
+    shown = np.repeat(rng.standard_normal((300, 2)), 3, axis=1)
+    return np.c_[shown + 0.4 * rng.standard_normal((300, 6)), rng.standard_normal((300, 10))]
 
 
 class ByMean(FeatureSelector):
@@ -174,3 +184,55 @@ def test_transform_wants_a_fit_and_the_same_columns(frame):
         selector.transform(frame.rename(columns={"b": "z"}))
     with pytest.raises(ValueError, match="X has 2 features, but ByMean is expecting 4"):
         fit(frame.to_numpy(), 2).transform(frame.to_numpy()[:, :2])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_matrix, pd.DataFrame])
+def test_auto_selects_as_many_as_are_suggested(factors, convert):
+    assert fit(convert(factors), "auto").support_.sum() == 2
+
+
+def test_auto_makes_room_for_kept_columns_and_keeps_to_what_is_left(factors):
+    assert fit(factors, "auto", must_keep=[7, 8, 9]).selected_.tolist() == [7, 8, 9]
+    assert fit(factors, "auto", never=range(1, 16)).selected_.tolist() == [0]
+    with pytest.raises(ValueError, match=r"never lists all 16 usable"):
+        fit(factors, "auto", never=range(16))
+
+
+def test_auto_is_the_only_word(factors):
+    with pytest.raises(ValueError, match="'n_features_to_select' parameter of ByMean must be"):
+        fit(factors, "all")
+
+
+def test_the_verdict_is_computed_once_when_it_is_asked_for(factors, monkeypatch):
+    asked = []
+    monkeypatch.setattr(base, "judge", lambda *arguments: asked.append(arguments) or judge(*arguments))
+    selector = fit(factors, 2, never=range(1, 3))
+    assert asked == []
+    first = selector.verdict_
+    assert selector.verdict_ is first
+    assert len(asked) == 1
+    assert selector.fit(factors[:, :6]).verdict_ is not first
+
+
+def test_a_verdict_knows_good_lists_from_bad_ones(factors):
+    assert fit(factors, 2, must_keep=[0], never=[1, 2, *range(4, 16)]).verdict_.trusted
+    bad = fit(factors, 3, never=range(6)).verdict_
+    assert not bad.trusted
+    assert "3 of the 3 features tell nothing of the others" in bad.reasons[0]
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-20, 1e20, 1e120])
+def test_a_verdict_does_not_depend_on_units(factors, unit):
+    choice = {"never": [1, 2, *range(4, 16)]}
+    assert fit(unit * factors, 2, **choice).verdict_ == fit(factors, 2, **choice).verdict_
+
+
+def test_a_verdict_wants_a_fit():
+    for attribute in ("verdict_", "filler_"):
+        with pytest.raises(NotFittedError):
+            getattr(ByMean(), attribute)
+
+
+def test_filler_is_unknown_where_structure_was_not_tested(factors):
+    selector = fit(factors, 3)
+    assert selector.filler_.tolist() == [False] * 16

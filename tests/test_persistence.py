@@ -1,5 +1,6 @@
 import json
 import pickle
+from dataclasses import dataclass, fields
 from importlib import import_module
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.sparse import csr_array
 import tamis
 from tamis import SELECTORS
 from tamis.persistence import LoadError, _decode, _encode
+from tamis.structure import Structure
+from tamis.verdict import Verdict as TrueVerdict
 
 
 def fitted(name, X, quick, **further):
@@ -24,7 +27,9 @@ def test_every_selector_comes_back_as_it_was(name, blobs, quick, tmp_path):
     again = tamis.load(selector.save(tmp_path / "s.tamis"))
     assert type(again) is type(selector)
     np.testing.assert_array_equal(again.transform(blobs.X), selector.transform(blobs.X))
-    assert vars(again).keys() == vars(selector).keys()
+    assert vars(again).keys() == vars(selector).keys() - {"_evidence"}
+    assert again.verdict_ == selector.verdict_
+    np.testing.assert_array_equal(again.filler_, selector.filler_)
     if hasattr(selector, "reconstruct"):
         codes = selector.transform(blobs.X)
         np.testing.assert_array_equal(again.reconstruct(codes), selector.reconstruct(codes))
@@ -43,6 +48,37 @@ def test_names_parameters_and_history_are_kept_but_not_code(blobs, quick, tmp_pa
     assert again.must_keep == ["signal_0"]
     assert again.history_.dtype == selector.history_.dtype
     np.testing.assert_array_equal(again.history_, selector.history_)
+
+
+@pytest.mark.parametrize("name", ["lscae", "structure-pursuit"])
+def test_the_structure_comes_back(name, blobs, quick, tmp_path):
+    selector = fitted(name, blobs.X, quick)
+    again = tamis.load(selector.save(tmp_path / "s.tamis"))
+    found, expected = again.structure_, selector.structure_
+    assert type(found) is Structure
+    for field in fields(Structure):
+        if field.name != "directions":
+            np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
+    np.testing.assert_array_equal(found.directions.features, expected.directions.features)
+    np.testing.assert_array_equal(found.directions.loadings, expected.directions.loadings)
+    assert repr(found) == repr(expected)
+
+
+def test_a_structure_that_was_not_tested_stays_unknown(blobs, quick, tmp_path):
+    again = tamis.load(fitted("lscae", blobs.X, quick, structure_first=False).save(tmp_path / "s.tamis"))
+    assert again.structure_ is None
+    assert not again.filler_.any()
+
+
+def test_the_verdict_is_reached_before_the_rows_are_left_behind(blobs, quick, tmp_path):
+    selector = fitted("variance", blobs.X, quick)
+    assert "verdict_" not in vars(selector)
+    path = selector.save(tmp_path / "s.tamis")
+    again = tamis.load(path)
+    assert not hasattr(again, "_evidence")
+    assert isinstance(again.verdict_, TrueVerdict)
+    assert tamis.load(again.save(tmp_path / "again.tamis")).verdict_ == again.verdict_
+    assert path.stat().st_size < 0.5 * blobs.X.nbytes
 
 
 def print_nothing(epoch):
@@ -86,6 +122,18 @@ def test_what_cannot_be_saved_is_named(blobs, quick, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """A class with the name of a record that is none."""
+
+    trusted: bool
+
+
+def test_other_dataclasses_are_not_saved():
+    with pytest.raises(TypeError, match=r"odd_ cannot be saved: it is a Verdict"):
+        _encode(Verdict(True), "odd_", {})
+
+
 @pytest.fixture
 def saved(blobs, quick, tmp_path):
     return fitted("lscae", blobs.X, quick).save(tmp_path / "s.tamis")
@@ -103,6 +151,12 @@ def changed(path, change):
     return path
 
 
+def shorten(document, tensors, name):
+    """Leave out the last value of an array of the structure."""
+    tensors[name] = tensors[name][:-1]
+    document["fitted"]["structure_"]["fields"][name.partition(".")[2]]["shape"] = [len(tensors[name])]
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -114,6 +168,11 @@ def changed(path, change):
         (lambda d, t: d["fitted"].pop("support_"), r"support_"),
         (lambda d, t: d["fitted"].update(n_features_in_=99), r"its arrays do not fit together"),
         (lambda d, t: d["fitted"].update(x_={"$run": 1}), r"\$run"),
+        (lambda d, t: d["fitted"].update(x_={"$record": "Popen", "fields": {}}), r"there is no record 'Popen'"),
+        (lambda d, t: d["fitted"].update(x_={"$record": "Verdict", "fields": {"odd": 1}}), r"keyword argument 'odd'"),
+        (lambda d, t: d["fitted"].pop("verdict_"), r"its arrays do not fit together"),
+        (lambda d, t: t.update({"structure_.structured": np.array([True])}), r"cannot reshape"),
+        (lambda d, t: shorten(d, t, "structure_.pvalues"), r"its arrays do not fit together"),
         (lambda d, t: t.pop("scores_"), r"scores_"),
         (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
         (lambda d, t: d.pop("fitted"), r"fitted"),

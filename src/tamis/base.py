@@ -282,7 +282,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         free[never] = free[must_keep] = False
         candidates = np.flatnonzero(free)
         k = self.n_features_to_select
-        if k == "auto":
+        if isinstance(k, str):  # "auto"
             k = min(max(1, suggested_k(X), len(must_keep)), len(must_keep) + len(candidates))
         return Task(self._count(k, must_keep, never, candidates), must_keep, candidates, statistics)
 

@@ -7,6 +7,8 @@ file asks for and executes no code of it.
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,13 @@ FORMAT = 1
 HEADER = "tamis"
 LEFT_OUT = ("callbacks", "checkpoint_dir")
 """Parameters that are code, or a place on the machine of the fit; a loaded selector has their defaults."""
+
+RECORDS = {
+    "Structure": "tamis.structure.find",
+    "Directions": "tamis.structure.directions",
+    "Verdict": "tamis.verdict",
+}
+"""Frozen dataclasses that fitted attributes may be, and their modules; no file can ask for another class."""
 
 
 class LoadError(ValueError):
@@ -48,6 +57,7 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(selector)
+    _ = selector.verdict_  # computed here at the latest: the rows that it needs are not saved
     tensors: dict[str, np.ndarray] = {}
     document = {
         "format": FORMAT,
@@ -137,9 +147,18 @@ def _check(selector: Any) -> None:
         and np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1))
         and np.array_equal(selector.ranking_[selector.selected_], np.arange(1, k + 1))
         and len(getattr(selector, "feature_names_in_", range(d))) == d
+        and type(vars(selector).get("verdict_")).__name__ == "Verdict"
+        and _fits(vars(selector).get("structure_"), d)
     )
     if not right:
         raise ValueError("its arrays do not fit together")
+
+
+def _fits(structure: Any, d: int) -> bool:
+    if structure is None:
+        return True
+    each = (structure.pvalues, structure.structured, structure.partner, structure.share, structure.n_copies)
+    return all(values.shape == (d,) for values in each) and structure.structured.dtype == bool
 
 
 def _parameters(selector: Any) -> dict[str, Any]:
@@ -174,6 +193,9 @@ def _encode(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
         return {"$tuple": parts} if isinstance(value, tuple) else parts
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {"$dict": {key: _encode(part, f"{name}.{key}", tensors) for key, part in value.items()}}
+    if RECORDS.get(type(value).__name__) == type(value).__module__:
+        values = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"$record": type(value).__name__, "fields": _encode(values, name, tensors)["$dict"]}
     raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
 
 
@@ -218,6 +240,14 @@ def _table(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> np.ndarray:
     return table
 
 
+def _record(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
+    name = value["$record"]
+    if name not in RECORDS:
+        raise KeyError(f"there is no record {name!r} in tamis {__version__}")
+    record = getattr(import_module(RECORDS[name]), name)
+    return record(**{key: _decode(part, tensors) for key, part in value["fields"].items()})
+
+
 def _csr(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     parts = tuple(_decode(part, tensors) for part in value["$csr"])
     rows = csr_array(parts, shape=tuple(value["shape"]))
@@ -233,6 +263,7 @@ DECODERS: dict[str, Callable[[dict[str, Any], dict[str, np.ndarray]], Any]] = {
     "$array": lambda value, tensors: tensors[value["$array"]].reshape(value["shape"]),
     "$table": _table,
     "$csr": _csr,
+    "$record": _record,
 }
 
 

@@ -99,8 +99,12 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, kept: NDArray[np.intp]) -> "Evidence":
-        """Return the evidence of a table: at most :data:`MAX_CELLS` cells, at least 100 rows."""
-        return cls(sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)[0].astype(np.float32), kept)
+        """Return the evidence of a table: at most :data:`MAX_CELLS` cells, at least 100 rows, as z-scores.
+
+        Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
+        """
+        sample, rows = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
+        return cls(standardised(sample, [np.arange(len(rows))]).astype(np.float32), kept)
 
 
 def judge_table(X: Any, selected: NDArray[np.intp]) -> Verdict:

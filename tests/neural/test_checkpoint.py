@@ -31,7 +31,7 @@ def kill_at(number):
 @pytest.fixture
 def parameters(quick, monkeypatch):
     """Three restarts in two groups, narrowed; several batches an epoch."""
-    monkeypatch.setattr(restarts, "GROUP_VALUES", 40)
+    monkeypatch.setattr(restarts, "group_sizes", lambda *_: [2, 1])
     return quick | {"n_init": 3, "batch_size": 20}
 
 
@@ -112,7 +112,6 @@ def test_a_file_of_another_version(blobs, parameters, tmp_path):
 
 @pytest.mark.parametrize("place", ["os.fsync", "pathlib.Path.replace"])
 def test_a_full_disk_is_a_warning_and_the_last_good_checkpoint_stays(place, blobs, parameters, tmp_path, monkeypatch):
-    parameters |= {"check_stability": False}
     kept = parameters | {"checkpoint_dir": tmp_path, "checkpoint_every": 0}
     with pytest.raises(KilledError):
         LSCAE(2, **kept, callbacks=kill_at(5)).fit(blobs.X)
@@ -144,7 +143,7 @@ def test_without_a_folder_nothing_is_written(blobs, parameters, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        LSCAE(2, check_stability=False, **parameters).fit(blobs.X)
+        LSCAE(2, **parameters).fit(blobs.X)
     assert os.listdir(tmp_path) == []
 
 

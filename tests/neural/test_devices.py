@@ -6,10 +6,9 @@ import torch
 from tamis.neural.adam import Adam
 from tamis.neural.analytic import covers
 from tamis.neural.concrete import ConcreteLayer
+from tamis.neural.exchange import _slopes, objectives
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.objective import Goal, Sample
-from tamis.neural.polish import copies, objectives
-from tamis.neural.screening import slopes
+from tamis.neural.objective import Sample
 
 META = torch.device("meta")
 
@@ -26,23 +25,24 @@ def x():
 
 
 def test_a_layer_elsewhere_takes_the_recorded_path(network, default_objective):
-    assert not covers(network.layer, default_objective, 0.5)
-    assert covers(ConcreteLayer(2, 3, 8), default_objective, 0.5)
+    assert not covers(network.layer, default_objective)
+    assert covers(ConcreteLayer(2, 3, 8), default_objective)
 
 
 def test_a_step_stays_where_the_layer_is(network, x, default_objective):
     noise = torch.empty(network.layer.shape, device=META)
-    parts = default_objective(network.soft_view(network.see(x), default_objective, 0.5, 0.5, noise))
+    parts = default_objective(network.soft_view(network.see(x), default_objective, 0.5, noise))
     parts.loss.sum().backward()
     assert parts.loss.device == network.layer.logits.grad.device == META
     Adam([(list(network.layer.parameters()), 0.1)]).step()
     assert network.layer.logits.grad is None
 
 
-def test_screening_and_judgement_stay_where_the_rows_are(x, default_objective):
-    goal = Goal(x)
-    found, gradient = slopes(x, goal, default_objective, 0.5)
-    assert found.device == gradient.device == META
+def test_judgement_stays_where_the_rows_are(x, default_objective):
     selections = torch.empty(3, 2, dtype=torch.long, device=META)
-    assert objectives([Sample(x, goal)], selections, default_objective).device == META
-    assert copies(x, selections).device == META
+    assert objectives([Sample(x, x[:, :5])], selections, default_objective).device == META
+
+
+def test_slopes_stay_where_the_rows_are(x, default_objective):
+    selected, others = torch.empty(2, dtype=torch.long, device=META), torch.empty(4, dtype=torch.long, device=META)
+    assert _slopes(Sample(x, x[:, :5]), selected, others, default_objective).device == META

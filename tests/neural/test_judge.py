@@ -4,18 +4,17 @@ import pytest
 import torch
 
 from tamis.neural import judge as module
-from tamis.neural import polish
 from tamis.neural.batching import batches
 from tamis.neural.concrete import ConcreteLayer
+from tamis.neural.exchange import objectives
 from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork
-from tamis.neural.objective import Objective, Term, reconstruction, smoothness
-from tamis.neural.polish import objectives
+from tamis.neural.objective import Objective, Targets, Term, reconstruction, smoothness
 from tamis.synthetic import moons_with_copies
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
 NOTHING = torch.tensor([], dtype=torch.long)
-INFORMATIVE = torch.tensor([1.0] * 4 + [0.0] * 16)
+INFORMATIVE = Targets(torch.arange(4))
 
 
 def generator():
@@ -32,8 +31,8 @@ def rows(table, standardised, table_rows):
     return table_rows(standardised(table))
 
 
-def judge_of(rows, objective, targets=None, weights=INFORMATIVE, batch_size=64):
-    return Judge(rows, objective, batch_size, rows.table.shape[1], targets, weights, generator())
+def judge_of(rows, objective, targets=INFORMATIVE, batch_size=64):
+    return Judge(rows, objective, batch_size, rows.table.shape[1], targets, generator())
 
 
 @pytest.fixture
@@ -48,14 +47,14 @@ def network():
 
 
 def test_better_columns_have_a_smaller_objective(multiples):
-    found = judge_of(multiples, PLAIN, weights=None, batch_size=15).objectives(network(), torch.tensor([[0], [2]]))
+    found = judge_of(multiples, PLAIN, Targets(), batch_size=15).objectives(network(), torch.tensor([[0], [2]]))
     assert found[0] < found[1] - 0.5  # column 0 explains four of the five columns, column 2 only itself
 
 
 def test_a_network_is_judged_by_the_mean_over_batches(multiples, monkeypatch):
     net, columns = network(), torch.tensor([[0], [2]])
     values = [PLAIN(net.hard_view(x, PLAIN, columns)).objective for x in batches(multiples, 15, generator())]
-    judge = judge_of(multiples, PLAIN, weights=None, batch_size=15)
+    judge = judge_of(multiples, PLAIN, Targets(), batch_size=15)
     judge.generator = generator()
     torch.testing.assert_close(judge.objectives(net, columns), torch.stack(values).mean(dim=0))
     monkeypatch.setattr(module, "BATCHES", 2)
@@ -84,10 +83,11 @@ def test_many_columns_are_judged_on_fewer_samples(rows, default_objective, monke
 
 
 def test_targets_are_what_is_judged_by(rows, default_objective):
-    judge = judge_of(rows, default_objective, torch.tensor([3, 1]), torch.tensor([2.0, 1.0]))
+    loadings = torch.tensor([[2.0, 1.0, 0.0], [1.0, 0.0, 5.0]])
+    judge = judge_of(rows, default_objective, Targets(torch.tensor([3, 1]), loadings))
+    assert judge.samples
     for x, goal in judge.samples:
-        torch.testing.assert_close(goal.columns, x[:, [3, 1]])
-        assert goal.weights.tolist() == [2, 1]
+        torch.testing.assert_close(goal, x[:, [3, 1]] @ loadings)
 
 
 def improved(judge, columns, candidates=None, kept=NOTHING):
@@ -97,29 +97,21 @@ def improved(judge, columns, candidates=None, kept=NOTHING):
     return value, judge.improve(columns, value, torch.arange(20) if candidates is None else candidates, kept)
 
 
-def test_elimination_replaces_a_worse_selection(rows, table, default_objective, monkeypatch):
-    monkeypatch.setattr(polish, "MOST_UNITS", 0)
+def test_a_bad_selection_is_improved(rows, table, default_objective):
     judge = judge_of(rows, default_objective)
     before, better = improved(judge, [9, 14])
-    assert (better.eliminated, better.exchanges) == (True, 0)
+    assert better.exchanges >= 1
     assert table.is_solved_by(better.columns.numpy())
     assert better.objective < before
     assert better.objective == pytest.approx(float(judge.objectives(None, better.columns[None])[0]))
 
 
-def test_a_better_selection_stays(rows, default_objective, monkeypatch):
-    monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
-    before, better = improved(judge_of(rows, default_objective), [0, 1])
-    assert not better.eliminated
-    assert better.objective <= before + 1e-5
-    assert set(better.columns.tolist()) <= {0, 1, 2, 3}
-
-
-def test_a_small_selection_is_polished(rows, table, default_objective, monkeypatch):
-    monkeypatch.setattr(module, "eliminate", lambda *_: torch.tensor([9, 14]))
-    _, better = improved(judge_of(rows, default_objective), [8, 15])
-    assert better.exchanges >= 1
-    assert table.is_solved_by(better.columns.numpy())
+def test_a_better_selection_stays(rows, default_objective):
+    judge = judge_of(rows, default_objective)
+    _, best = improved(judge, [9, 14])
+    before, again = improved(judge, best.columns.tolist())
+    assert again.columns.tolist() == best.columns.tolist()
+    assert (again.objective, again.exchanges) == (before, 0)
 
 
 def test_kept_columns_and_candidates_are_respected(rows, default_objective):
@@ -136,13 +128,13 @@ def test_nothing_is_done_where_a_network_decodes_or_the_graph_is_of_units(rows, 
     bad = torch.tensor([9, 14])
     same = judge_of(rows, objective).improve(bad, 1.25, torch.arange(20), NOTHING)
     assert same.columns is bad
-    assert (same.objective, same.eliminated, same.exchanges) == (1.25, False, 0)
+    assert (same.objective, same.exchanges) == (1.25, 0)
 
 
 def test_nothing_is_done_where_all_is_kept(rows, default_objective):
     kept = torch.tensor([9, 14])
     same = judge_of(rows, default_objective).improve(kept, 1.25, torch.arange(9), kept)
-    assert (same.columns.tolist(), same.objective, same.eliminated, same.exchanges) == ([9, 14], 1.25, False, 0)
+    assert (same.columns.tolist(), same.objective, same.exchanges) == ([9, 14], 1.25, 0)
 
 
 def test_a_score_alone_is_improved_too(rows, default_objective):

@@ -2,7 +2,7 @@ import torch
 
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns, hard_codes
-from tamis.neural.objective import GraphRecipe, Objective, Term, reconstruction, redundancy, smoothness
+from tamis.neural.objective import GraphRecipe, Objective, Targets, Term, reconstruction, redundancy, smoothness
 from tamis.neural.readout import leave_one_out
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
@@ -52,7 +52,7 @@ def noise(network):
 def test_soft_and_hard_views_agree_when_cold_and_sure():
     network = SelectorNetwork(layer([[[0, 0, 1e6, 0], [1e6, 0, 0, 0]]]), (3,))
     x = torch.randn(5, 4)
-    soft = network.soft_view(network.see(x), PLAIN, 0.01, 1.0, noise(network))
+    soft = network.soft_view(network.see(x), PLAIN, 0.01, noise(network))
     hard = network.hard_view(x, PLAIN, torch.tensor([[2, 0]]))
     torch.testing.assert_close(soft.codes, hard.codes)
     torch.testing.assert_close(soft.gram, hard.gram)
@@ -60,30 +60,29 @@ def test_soft_and_hard_views_agree_when_cold_and_sure():
 
 
 def test_targets_are_what_is_reconstructed():
-    weights = torch.tensor([1.5, 0.5])
-    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]), weights=weights)
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), Targets(torch.tensor([3, 1])))
     x = torch.randn(5, 4)
-    view = network.soft_view(network.see(x), PLAIN, 1.0, 0.0, noise(network))
-    torch.testing.assert_close(view.goal.columns, x[:, [3, 1]])
-    torch.testing.assert_close(view.goal.weights, weights)
+    view = network.soft_view(network.see(x), PLAIN, 1.0, noise(network))
+    torch.testing.assert_close(view.goal, x[:, [3, 1]])
     assert view.decoded.shape == (1, 5, 2)
     assert network.hard_view(x, PLAIN, torch.tensor([[2, 0]])).decoded.shape == (1, 5, 2)
 
 
-def test_the_goal_of_a_batch_is_made_once():
-    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), targets=torch.tensor([3, 1]))
-    x, other = torch.randn(5, 4), torch.randn(5, 4)
-    assert network.goal(x) is network.goal(x)
-    torch.testing.assert_close(network.goal(other).columns, other[:, [3, 1]])
-    torch.testing.assert_close(network.goal(x).columns, x[:, [3, 1]])
+def test_combinations_of_features_are_reconstructed():
+    loadings = torch.tensor([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]])
+    network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,), Targets(torch.tensor([3, 1]), loadings))
+    x = torch.randn(5, 4)
+    hard = network.hard_view(x, PLAIN, torch.tensor([[2, 0]]))
+    torch.testing.assert_close(hard.goal, x[:, [3, 1]] @ loadings)
+    assert hard.decoded.shape == (1, 5, 3)
 
 
 def test_what_no_term_needs_is_not_computed():
     network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
     x = torch.randn(5, 4)
-    assert network.soft_view(network.see(x), PLAIN, 1.0, 0.0, noise(network)).probabilities is None
+    assert network.soft_view(network.see(x), PLAIN, 1.0, noise(network)).probabilities is None
     penalised = Objective({"redundancy": Term(redundancy, balanced=False)})
-    view = network.soft_view(network.see(x), penalised, 1.0, 0.0, noise(network))
+    view = network.soft_view(network.see(x), penalised, 1.0, noise(network))
     assert view.probabilities is not None
     assert view.codes is None
     assert view.decoded is None
@@ -93,7 +92,7 @@ def test_a_graph_that_decodes_leaves_the_network_idle():
     network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
     objective = Objective({"reconstruction": Term(reconstruction)}, GraphRecipe(decodes=True))
     x = torch.randn(5, 4)
-    soft = network.soft_view(network.see(x), objective, 1.0, 0.0, noise(network))
+    soft = network.soft_view(network.see(x), objective, 1.0, noise(network))
     assert soft.codes is soft.decoded is None
     assert reconstruction(soft).shape == (1,)
     hard = network.hard_view(x, objective, torch.tensor([[2, 0]]))
@@ -104,7 +103,7 @@ def test_a_graph_that_decodes_leaves_the_network_idle():
 def test_a_graph_on_the_units_needs_their_codes():
     network = SelectorNetwork(layer(torch.zeros(1, 2, 4)), (3,))
     objective = Objective({"score": Term(smoothness, maximise=True)}, GraphRecipe(on="concrete"))
-    view = network.soft_view(network.see(torch.randn(5, 4)), objective, 1.0, 0.0, noise(network))
+    view = network.soft_view(network.see(torch.randn(5, 4)), objective, 1.0, noise(network))
     torch.testing.assert_close(view.gram, view.codes @ view.codes.mT)
 
 

@@ -5,22 +5,21 @@ from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import Graph
 from tamis.neural.objective import (
-    Goal,
+    ALL_FEATURES,
     GraphRecipe,
     Objective,
+    Targets,
     Term,
     View,
-    identity,
-    odds,
     reconstruction,
     redundancy,
     smoothness,
 )
-from tamis.neural.schedules import constant, linear, warm_up
 
-RECIPE = GraphRecipe(Graph("mean", 0.4), steps=lambda _: 2)
+RECIPE = GraphRecipe(Graph("mean", 0.4), steps=2)
 DECODING = GraphRecipe(Graph("mean", 0.4), decodes=True)
-WEIGHTS = torch.tensor([0.5, 2.0, 0.0, 1.5], dtype=torch.float64)
+LOADINGS = torch.tensor([[0.5, 2.0, 0.0], [1.0, -1.0, 3.0]], dtype=torch.float64)
+SOME = Targets(torch.tensor([3, 1]), LOADINGS)
 BOTH = {"reconstruction": Term(reconstruction), "score": Term(smoothness, maximise=True)}
 
 
@@ -39,83 +38,59 @@ def decoder():
     return Decoder(2, (3, 5, 4), torch.Generator().manual_seed(2)).double()
 
 
-def view_of(x, logits, decoder, recipe=RECIPE, weights=None, **options):
+def view_of(x, logits, decoder, recipe=RECIPE, targets=ALL_FEATURES):
     layer = ConcreteLayer(2, 3, 4)
     sample = torch.softmax(logits, dim=-1)
     codes = layer.codes(x, sample)
     return View(
-        Goal(x, weights),
+        targets.of(x),
         recipe,
         codes,
         None if recipe.decodes else decoder(codes),
         shown=x,
         gates=layer.gates(sample),
         probabilities=sample,
-        **options,
     )
 
 
-def naive_error(x, decoded, weights):
-    n, d = x.shape
-    return sum(weights[j].item() * (decoded[i, j] - x[i, j]).item() ** 2 for i in range(n) for j in range(d))
-
-
-def naive_energy(x, weights):
-    n, d = x.shape
-    return sum(weights[j].item() * x[i, j].item() ** 2 for i in range(n) for j in range(d))
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_goals_agree_with_loops(x, weights):
-    goal, known = Goal(x, weights), torch.ones(4, dtype=torch.float64) if weights is None else weights
+def test_targets_are_features_or_combinations_of_them(x):
+    assert Targets().of(x) is x
+    torch.testing.assert_close(Targets(torch.tensor([3, 1])).of(x), x[:, [3, 1]])
+    found = SOME.of(x)
     for i in range(7):
-        for m in range(7):
-            expected = sum(known[j].item() * x[i, j].item() * x[m, j].item() for j in range(4))
-            assert goal.gram[i, m].item() == pytest.approx(expected)
-    assert [goal.energy.item(), goal.trace.item()] == pytest.approx([naive_energy(x, known)] * 2)
-    decoded = torch.randn(2, 7, 4, dtype=torch.float64)
+        for c in range(3):
+            expected = x[i, 3] * LOADINGS[0, c] + x[i, 1] * LOADINGS[1, c]
+            assert found[i, c].item() == pytest.approx(expected.item())
+    everything = torch.ones(4, 1, dtype=torch.float64)
+    torch.testing.assert_close(Targets(loadings=everything).of(x), x.sum(dim=1, keepdim=True))
+
+
+def test_targets_know_how_many_they_are():
+    assert Targets().count(4) == 4
+    assert Targets(torch.tensor([3, 1])).count(4) == 2
+    assert SOME.count(4) == 3
+
+
+def naive_share(goal, decoded):
+    pairs = [(a.item(), b.item()) for a, b in zip(goal.ravel(), decoded.ravel(), strict=True)]
+    return sum((a - b) ** 2 for a, b in pairs) / sum(a**2 for a, _ in pairs)
+
+
+def test_reconstruction_agrees_with_loops(x, logits, decoder):
+    view = view_of(x, logits, decoder)
     for r in range(2):
-        assert goal.error_of_columns(decoded)[r].item() == pytest.approx(naive_error(x, decoded[r], known))
+        assert reconstruction(view)[r].item() == pytest.approx(naive_share(x, decoder(view.codes)[r]))
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_the_error_of_a_walk_is_that_of_the_columns_it_gives(x, logits, decoder, weights):
-    walk, goal = view_of(x, logits, decoder).transitions.detach(), Goal(x, weights)
-    torch.testing.assert_close(goal.error_of_walk(walk), goal.error_of_columns(walk @ x))
-    known = torch.ones(4, dtype=torch.float64) if weights is None else weights
+@pytest.mark.parametrize("targets", [Targets(), SOME], ids=["features", "combinations"])
+def test_a_graph_that_decodes_takes_one_step(x, logits, decoder, targets):
+    recipe = GraphRecipe(Graph("mean", 0.4), steps=4, decodes=True)
+    view = view_of(x, logits, decoder, recipe, targets)
+    goal, walk = targets.of(x), view.transitions.detach()
     for r in range(2):
-        steps = [[sum(walk[r, i, m] * x[m, j] for m in range(7)) for j in range(4)] for i in range(7)]
-        assert goal.error_of_walk(walk)[r].item() == pytest.approx(naive_error(x, torch.tensor(steps), known))
-
-
-def test_a_column_without_weight_does_not_matter(x):
-    changed = x.clone()
-    changed[:, 2] = 100.0
-    torch.testing.assert_close(Goal(changed, WEIGHTS).gram, Goal(x, WEIGHTS).gram)
-    torch.testing.assert_close(Goal(changed, WEIGHTS).energy, Goal(x, WEIGHTS).energy)
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_reconstruction_agrees_with_loops(x, logits, decoder, weights):
-    view = view_of(x, logits, decoder, weights=weights)
-    decoded, known = decoder(view.codes), torch.ones(4, dtype=torch.float64) if weights is None else weights
-    for r in range(2):
-        expected = naive_error(x, decoded[r], known) / naive_energy(x, known)
-        assert reconstruction(view)[r].item() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_a_graph_that_decodes_takes_one_step(x, logits, decoder, weights):
-    recipe = GraphRecipe(Graph("mean", 0.4), steps=lambda _: 4, decodes=True)
-    view = view_of(x, logits, decoder, recipe, weights=weights)
-    expected = view.goal.error_of_columns(view.transitions @ x) / view.goal.energy
-    torch.testing.assert_close(reconstruction(view), expected)
+        steps = [[sum(walk[r, i, m] * goal[m, c] for m in range(7)) for c in range(goal.shape[1])] for i in range(7)]
+        assert reconstruction(view)[r].item() == pytest.approx(naive_share(goal, torch.tensor(steps)))
     assert not torch.allclose(view.walk, view.transitions)
-
-
-def test_odds():
-    torch.testing.assert_close(odds(torch.tensor([0.5, 0.8])), torch.tensor([1.0, 4.0]))
-    assert odds(torch.tensor(1.2)) == pytest.approx(120)
 
 
 def test_redundancy_agrees_with_loops(x, logits, decoder):
@@ -134,31 +109,26 @@ def test_redundancy_is_zero_for_distinct_units(x, decoder):
 @pytest.mark.parametrize("on", ["gates", "concrete"])
 @pytest.mark.parametrize("decodes", [False, True])
 def test_gradients_of_the_terms(x, logits, decoder, term, on, decodes):
-    recipe = GraphRecipe(Graph("mean", 0.4), on=on, steps=lambda _: 2, decodes=decodes)
-    assert torch.autograd.gradcheck(lambda values: term(view_of(x, values, decoder, recipe, WEIGHTS)), logits)
+    targets = SOME if decodes else Targets()
+    recipe = GraphRecipe(Graph("mean", 0.4), on=on, steps=2, decodes=decodes)
+    assert torch.autograd.gradcheck(lambda values: term(view_of(x, values, decoder, recipe, targets)), logits)
 
 
-@pytest.mark.parametrize("measure", [odds, identity], ids=["odds", "error"])
-def test_balanced_gradient_is_that_of_J(x, logits, decoder, measure):
-    for weight in decoder.parameters():  # a decoder that explains something, so that the odds are not at their floor
-        weight.data *= 0.3
-    terms = BOTH | {"reconstruction": Term(reconstruction, measure=measure)}
-    parts = Objective(terms, RECIPE)(view_of(x, logits, decoder))
+@pytest.mark.parametrize("recipe", [RECIPE, DECODING], ids=["network", "graph"])
+def test_balanced_gradient_is_that_of_J(x, logits, decoder, recipe):
+    parts = Objective(BOTH, recipe)(view_of(x, logits, decoder, recipe))
+    assert (parts.terms["score"] > 0).all()
     (balanced,) = torch.autograd.grad(parts.loss.sum(), logits, retain_graph=True)
     (of_j,) = torch.autograd.grad(parts.objective.sum(), logits, retain_graph=True)
     torch.testing.assert_close(balanced, of_j)
     torch.testing.assert_close(parts.loss, torch.zeros(2, dtype=torch.float64))
-    expected = measure(parts.terms["reconstruction"]).log() - parts.terms["score"].log()
-    torch.testing.assert_close(parts.objective, expected)
+    torch.testing.assert_close(parts.objective, parts.terms["reconstruction"].log() - parts.terms["score"].log())
 
 
-def test_terms_that_share_a_graph_all_keep_their_gradient(x, logits, decoder):
-    both = {"reconstruction": Term(reconstruction, weight=constant(0.0)), "score": BOTH["score"]}
-    shared = view_of(x, logits, decoder, DECODING)
-    (together,) = torch.autograd.grad(Objective(both, DECODING)(shared).loss.sum(), logits)
-    alone = Objective({"score": BOTH["score"]}, DECODING)(view_of(x, logits, decoder, DECODING))
-    (expected,) = torch.autograd.grad(alone.loss.sum(), logits)
-    torch.testing.assert_close(together, expected)
+def test_processes_share_the_magnitude_of_a_term():
+    objective, value = Objective({"reconstruction": BOTH["reconstruction"]}), torch.tensor([0.5])
+    assert objective.combine({"reconstruction": value}, lambda _: torch.tensor([2.0])).loss.tolist() == [0.25]
+    assert objective.combine({"reconstruction": value}).loss.tolist() == [1.0]
 
 
 def test_restarts_do_not_influence_each_other(x, logits, decoder):
@@ -168,33 +138,13 @@ def test_restarts_do_not_influence_each_other(x, logits, decoder):
     assert gradient[1].abs().sum() == 0
 
 
-def test_weights_follow_progress_but_do_not_change_J(x, logits, decoder):
-    warming = Objective({"reconstruction": Term(reconstruction, weight=warm_up(1.0))}, RECIPE)
-    early = warming(view_of(x, logits, decoder, progress=0.0))
-    late = warming(view_of(x, logits, decoder, progress=1.0))
-    assert early.loss.tolist() == [0, 0]
-    assert late.loss.tolist() == [1, 1]
-    torch.testing.assert_close(early.objective, late.objective)
-
-
-def test_J_takes_the_weights_of_the_end_of_training(x, logits, decoder):
-    terms = {
-        "reconstruction": Term(reconstruction, weight=warm_up(0.5)),
-        "score": Term(smoothness, maximise=True, weight=linear(3.0, 0.25)),
-    }
-    for progress in (0.0, 0.3, 1.0):
-        parts = Objective(terms, RECIPE)(view_of(x, logits, decoder, progress=progress))
-        expected = parts.terms["reconstruction"].log() - 0.25 * parts.terms["score"].log()
-        torch.testing.assert_close(parts.objective, expected)
-
-
 def test_values_of_several_batches_are_combined_at_once():
     objective = Objective(BOTH | {"redundancy": Term(redundancy, balanced=False)}, RECIPE)
     values = {name: torch.rand(5, 2) + 0.1 for name in objective.terms}
-    together = objective.combine(values, 1.0)
+    together = objective.combine(values)
     assert together.loss.shape == together.objective.shape == (5, 2)
     for batch in range(5):
-        alone = objective.combine({name: value[batch] for name, value in values.items()}, 1.0)
+        alone = objective.combine({name: value[batch] for name, value in values.items()})
         torch.testing.assert_close(together.objective[batch], alone.objective)
         torch.testing.assert_close(together.loss[batch], alone.loss)
 
@@ -210,7 +160,7 @@ def test_what_an_objective_needs():
 
 
 def test_an_unbalanced_term_is_added_as_it_is(x, logits, decoder):
-    penalised = Objective({"redundancy": Term(redundancy, balanced=False, weight=constant(5.0))}, RECIPE)
+    penalised = Objective({"redundancy": Term(redundancy, balanced=False, weight=5.0)}, RECIPE)
     view = view_of(x, logits, decoder)
     torch.testing.assert_close(penalised(view).loss, 5 * redundancy(view))
     assert penalised(view).objective.tolist() == [0, 0]
@@ -218,8 +168,8 @@ def test_an_unbalanced_term_is_added_as_it_is(x, logits, decoder):
 
 def test_a_hard_view_has_no_gates_and_uses_its_codes(x):
     codes = x[:, [0, 2, 3]].expand(2, 7, 3)
-    hard = View(Goal(x), DECODING, codes)
-    soft = View(Goal(x), DECODING, shown=x, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
+    hard = View(x, DECODING, codes)
+    soft = View(x, DECODING, shown=x, gates=torch.tensor([[1.0, 0, 1, 1]] * 2, dtype=torch.float64))
     torch.testing.assert_close(smoothness(hard), smoothness(soft))
     torch.testing.assert_close(reconstruction(hard), reconstruction(soft))
     assert redundancy(hard).tolist() == redundancy(soft).tolist() == [0, 0]

@@ -1,13 +1,11 @@
-import math
-
 import pytest
 import torch
 
-from tamis.neural import judge, polish, restarts
-from tamis.neural.objective import Goal, Objective, Sample, Term, reconstruction
+from tamis.neural import exchange, restarts
+from tamis.neural.batching import centered
+from tamis.neural.objective import Objective, Sample, Targets, Term, reconstruction
 from tamis.neural.restarts import Problem, group_sizes, settled_mass, supported_share, train_restarts
 from tamis.neural.schedules import linear
-from tamis.neural.taming import tamed
 from tamis.neural.training import Settings
 
 PLAIN = Objective({"reconstruction": Term(reconstruction)})
@@ -82,27 +80,25 @@ def test_support_counts_columns_by_their_squared_correlation():
 
 
 def test_of_many_columns_some_are_reconstructed_in_training_and_all_in_the_end(rows):
-    targets, weights = torch.tensor([3, 0, 1]), torch.tensor([1.0, 2.0, 0.0])
-    problem = Problem(rows, n_features=4, n_units=2, targets=targets, weights=weights)
+    targets = Targets(torch.tensor([3, 0, 1]), torch.tensor([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]]))
+    problem = Problem(rows, n_features=4, n_units=2, targets=targets)
     network = problem.network(1, torch.Generator().manual_seed(0))
     assert network.targets is targets
-    assert network.weights is weights
-    best, _ = run(rows, targets=targets, weights=weights)
+    best, _ = run(rows, targets=targets)
     assert best.decoder(torch.zeros(1, 1, 2)).shape == (1, 1, 4)
 
 
 def test_where_a_network_decodes_the_units_choice_stands(rows):
     best, _ = run(rows)
-    assert (best.eliminated, best.exchanges) == (False, 0)
+    assert best.exchanges == 0
 
 
-def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective, monkeypatch):
-    monkeypatch.setattr(judge, "eliminate", lambda *_: torch.tensor([0, 3]))
+def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective):
     best, objectives = run(rows, objective=default_objective)
     assert best.objective <= min(objectives) + 1e-5
     everything = torch.combinations(torch.arange(4))
-    table = tamed(rows.table, math.inf)
-    found = polish.objectives([Sample(table, Goal(table))], everything, default_objective)
+    table = centered(rows.table)
+    found = exchange.objectives([Sample(table, table)], everything, default_objective)
     assert sorted(best.columns.tolist()) == everything[found.argmin()].tolist()
     assert best.objective == pytest.approx(found.min().item(), abs=1e-5)
 
@@ -110,7 +106,7 @@ def test_where_the_graph_decodes_the_choice_is_improved(rows, default_objective,
 def test_nothing_to_learn_where_the_graph_decodes(rows, default_objective):
     best, objectives = run(rows, objective=default_objective, kept=[3, 1], candidates=torch.tensor([0, 2]))
     assert best.columns.tolist() == [3, 1]
-    assert (best.eliminated, best.exchanges) == (False, 0)
+    assert best.exchanges == 0
     assert best.objective == objectives[0]
 
 

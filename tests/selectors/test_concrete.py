@@ -30,8 +30,6 @@ def test_check_estimator(selector):
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, quick):
     X = rng.standard_normal((60, 40)) * (rng.random((60, 40)) < 0.4)
-    if selector is not CAE:
-        quick = quick | {"check_stability": False}  # which changes no picks, and takes most of the time here
     for k in range(1, 41):
         dense = selector(k, **quick).fit(X)
         sparse = selector(k, **quick).fit(csr_matrix(X))
@@ -49,7 +47,6 @@ def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, 
         {"batch_size": 30},
         {"selector_lr": 0.5},
         {"n_init": 2},
-        {"n_init": "auto"},
         {"scale": "center"},
         {"scale": None},
         {"must_keep": [9]},
@@ -98,11 +95,6 @@ def test_narrowing_changes_something(quick):
     fits = [CAE(2, narrowing=narrowing, **quick).fit(table.X).selection_probs_ for narrowing in (False, True)]
     assert (fits[0] > 0).all()
     assert (fits[1] > 0).any(axis=0).sum() == 16
-
-
-def test_restarts_are_as_many_as_fit(blobs, quick):
-    selector = LSCAE(2, **(quick | {"n_init": "auto"})).fit(blobs.X)
-    assert len(selector.restart_objectives_) == 4
 
 
 def test_threads_are_set_during_fit_and_given_back(blobs, quick):
@@ -180,7 +172,8 @@ def test_kept_and_banned_columns(blobs, quick):
 def test_everything_kept_by_request(blobs, quick):
     selector = LSCAE(2, must_keep=[7, 4], **quick).fit(blobs.X)
     assert selector.selected_.tolist() == [7, 4]
-    assert "kept by request" in selector.convergence_
+    assert selector.verdict_.trusted
+    assert selector.verdict_.reasons == ["Every selected feature was asked for."]
     assert len(selector.history_) == 0
 
 
@@ -202,16 +195,17 @@ def test_fitted_attributes(blobs, quick):
     assert selector.ranking_[selector.selected_].tolist() == [1, 2, 3]
     np.testing.assert_allclose(selector.selection_probs_.sum(axis=1), 1, rtol=1e-5)
     largest, free = selector.selection_probs_.max(axis=0), ~selector.support_
-    np.testing.assert_array_equal(selector.scores_[free], largest[free])
-    assert (selector.scores_ >= largest).all()
-    assert np.isfinite(selector.objective_)  # that of a restart, improved, or what it costs to have no near copies
+    wanted = free & (largest > 0)
+    np.testing.assert_array_equal(selector.scores_[wanted], largest[wanted])
+    assert (selector.scores_[largest > 0] >= largest[largest > 0]).all()
+    assert selector.objective_ <= selector.restart_objectives_.min() + 1e-5
     assert selector.restart_objectives_.shape == (3,)
-    assert "unit(s) settled" in selector.convergence_
+    assert selector.settled_.shape == (3,)
     assert pd.DataFrame(selector.history_).shape == (12, 7)
 
 
 def test_the_score_of_a_selected_column_counts_its_near_copies():
-    """Elimination or an exchange may bring in the twin of the column that a unit settled on."""
+    """An exchange may bring in the twin of the column that a unit settled on."""
     table = moons_with_copies(6, seed=0)
     selector = LSCAE(2, random_state=0).fit(table.X)
     assert (selector.settled_ > 0.9).all()
@@ -266,7 +260,7 @@ def test_pickling(blobs, quick):
         ({"annealing": "cosine"}, "'annealing' parameter of LSCAE must be a str among"),
         ({"batch_size": 2}, r"'batch_size' parameter of LSCAE must be an int in the range \[3, inf\)"),
         ({"selector_lr": 0}, r"'selector_lr' parameter of LSCAE must be a float in the range \(0.0, inf\)"),
-        ({"n_init": 0}, "'n_init' parameter of LSCAE must be a str among {'auto'} or an int"),
+        ({"n_init": 0}, "'n_init' parameter of LSCAE must be an int"),
         ({"max_epochs": 1.5}, "'max_epochs' parameter of LSCAE must be an int"),
         ({"scale": "minmax"}, "'scale' parameter of LSCAE must be a str among"),
         ({"random_state": "x"}, "'random_state' parameter of LSCAE"),

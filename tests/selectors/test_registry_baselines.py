@@ -23,6 +23,7 @@ FAST = {
     "srcfs": {"n_subspaces": 3, "n_partitions": 2},
 }
 BASELINES = (
+    "structure-pursuit",
     "laplacian-score",
     "spec",
     "mcfs",
@@ -85,8 +86,7 @@ def test_sparse_input_gives_the_same_scores(name, kind, shape):
     assert np.array_equal(dense.ranking_, sparse.ranking_)
 
 
-@every_baseline
-@pytest.mark.parametrize(
+every_degenerate_table = pytest.mark.parametrize(
     "X",
     [
         pytest.param(np.vstack([blobs(8, 6)] * 4), id="duplicate rows"),
@@ -103,8 +103,20 @@ def test_sparse_input_gives_the_same_scores(name, kind, shape):
         pytest.param((blobs(20, 6) > 0).astype(bool).astype(np.int8), id="two values"),
     ],
 )
+
+
+@every_baseline
+@every_degenerate_table
 def test_degenerate_tables_give_a_ranking(name, X):
     check_result(make(name, 3).fit(X), 3, 6)
+
+
+@pytest.mark.parametrize("name", ["structure-pursuit", "variance"])
+@every_degenerate_table
+def test_degenerate_tables_get_a_verdict(name, X):
+    verdict = make(name, 3).fit(X).verdict_
+    assert verdict.trusted in (True, False)
+    assert str(verdict).startswith(verdict.headline)
 
 
 @every_baseline

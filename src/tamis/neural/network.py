@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from tamis.neural.concrete import ConcreteLayer
 from tamis.neural.decoder import Decoder
-from tamis.neural.objective import Objective, Targets, View
+from tamis.neural.objective import ALL_FEATURES, Objective, Targets, View
 from tamis.neural.readout import leave_one_out
 
 
@@ -41,7 +41,7 @@ class SelectorNetwork(nn.Module):
         self,
         layer: ConcreteLayer,
         hidden_units: Sequence[int],
-        targets: Targets = Targets(),
+        targets: Targets = ALL_FEATURES,
         solved_readout: bool = True,
         generator: torch.Generator | None = None,
     ):

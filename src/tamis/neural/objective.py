@@ -69,6 +69,10 @@ class Targets(NamedTuple):
         return n_features if self.features is None else len(self.features)
 
 
+ALL_FEATURES = Targets()
+"""Every feature is to be reconstructed."""
+
+
 class Sample(NamedTuple):
     """Some rows of a table (rows, d), and what is to be reconstructed there (rows, targets)."""
 
@@ -201,9 +205,7 @@ class Objective:
         values = {name: term.value(view) for name, term in self.terms.items()}
         return self.combine(values, magnitude)
 
-    def combine(
-        self, values: dict[str, Tensor], magnitude: Callable[[Tensor], Tensor] = lambda value: value
-    ) -> Parts:
+    def combine(self, values: dict[str, Tensor], magnitude: Callable[[Tensor], Tensor] = lambda value: value) -> Parts:
         """Return the loss and J for values of the terms."""
         loss = torch.zeros_like(next(iter(values.values())))
         objective = torch.zeros_like(loss)

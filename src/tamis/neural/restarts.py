@@ -15,7 +15,7 @@ from tamis.neural.decoder import Decoder
 from tamis.neural.diffusion import TINY
 from tamis.neural.judge import Judge
 from tamis.neural.network import SelectorNetwork, choose_in_turn, distinct_columns
-from tamis.neural.objective import Objective, Targets
+from tamis.neural.objective import ALL_FEATURES, Objective, Targets
 from tamis.neural.training import Callback, Epoch, Settings, refit_decoder, train
 
 GROUP_VALUES = 2**20
@@ -48,7 +48,7 @@ class Problem:
     n_units: int
     kept: Sequence[int] = ()
     candidates: Tensor | None = None
-    targets: Targets = Targets()
+    targets: Targets = ALL_FEATURES
     indirect_size: int | None = None
     hidden_units: Sequence[int] = (128, 128)
     solved_readout: bool = True
@@ -96,8 +96,7 @@ class Fit:
     settled : Tensor (free units,)
         Probability that each free unit gives to its favourite and to near copies of it.
     supported : Tensor (free units,)
-        Share of the column it has in the end, which elimination and exchanges may have brought in, that the unit
-        expects to show.
+        Share of the column it has in the end, which an exchange may have brought in, that the unit expects to show.
     decoder : Decoder
         The refitted decoder to all columns, of one restart.
     history : list of dict

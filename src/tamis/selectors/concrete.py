@@ -74,7 +74,7 @@ class ConcreteSelector(FeatureSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | str | None = None,
         *,
         annealing: str = "linear",
         temperature: tuple[float, float] = (10.0, 0.01),

@@ -27,7 +27,7 @@ class ConcreteGraphSelector(ConcreteSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | str | None = None,
         *,
         graph_on: str = "gates",
         diffusion_steps: int = 1,

@@ -71,8 +71,9 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select, k; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        How many columns to select, k; None selects half of them, "auto" as many as explain the structure of the table
+        (see :func:`tamis.choose_k`).
     graph_on : {"gates", "concrete"}, default="gates"
         What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
         outputs of the k units (the paper's text).
@@ -183,7 +184,7 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | str | None = None,
         *,
         graph_on: str = "gates",
         diffusion_steps: int = 1,
@@ -247,12 +248,12 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
         self.structure_first = structure_first
 
     @classmethod
-    def from_paper(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
+    def from_paper(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
         """Make a selector that follows the paper to the letter, except for the given parameters."""
         return cls(n_features_to_select, **(PAPER | changes))
 
     @classmethod
-    def from_public_code(cls, n_features_to_select: int | None = None, **changes: Any) -> Self:
+    def from_public_code(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
         """Make a selector with the defaults of the authors' public code, except for the given parameters."""
         return cls(n_features_to_select, **(PUBLIC_CODE | changes))
 

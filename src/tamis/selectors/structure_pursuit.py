@@ -40,7 +40,7 @@ class StructurePursuit(StructureFirst):
     >>> from tamis import StructurePursuit
     >>> X = load_iris(as_frame=True).data
     >>> StructurePursuit(n_features_to_select=2, random_state=0).fit(X).get_feature_names_out()
-    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
     _from_disk = "sample"
@@ -72,4 +72,4 @@ class StructurePursuit(StructureFirst):
         order, gains = pursue(Z, directions.scores(Z), np.sort(candidates), kept, task.k - len(task.must_keep))
         scores = np.zeros(X.shape[1])
         scores[order] = gains
-        return self._with_evidence(Selection(scores, order))
+        return self._with_evidence(Selection(scores, order.tolist()))
