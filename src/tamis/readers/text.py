@@ -13,10 +13,12 @@ from typing import IO, Any
 import numpy as np
 
 from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assign_roles, unheard
+from tamis.sources.memory import Expanded
 
 DELIMITERS = ",\t;| "
 HEAD_BYTES = 2**18
 HEAD_LINES = 50
+LONGEST_LINE = 2**25
 BLOCK_BYTES = 2**24
 MISSING = ["", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "#N/A", "?"]
 CONVERSION = re.compile(r"In CSV column #(\d+).*?(?:invalid value|cannot be).*?'(.*?)'", re.S)
@@ -86,7 +88,7 @@ def _opened(path: Path, progress: Progress) -> Iterator[IO[bytes]]:
         raw.seek(0)
         if packed:
             with gzip.GzipFile(fileobj=counted) as stream:
-                yield stream  # type: ignore[misc]
+                yield Expanded(stream, counted.total)  # type: ignore[misc]
         else:
             yield counted  # type: ignore[misc]
 
@@ -108,9 +110,14 @@ class _Counted(io.RawIOBase):
 
 def _head(stream: IO[bytes]) -> bytes:
     """Give the first lines: all that begin in the first bytes, of which the last is completed."""
-    head = stream.read(HEAD_BYTES) or b""
-    while head and b"\n" not in head[HEAD_BYTES - 1 :] and (more := stream.read(HEAD_BYTES)):
-        head += more
+    found = bytearray(stream.read(HEAD_BYTES) or b"")
+    ended = found.endswith(b"\n")
+    while found and not ended and (more := stream.read(HEAD_BYTES)):
+        found += more
+        ended = b"\n" in more
+        if len(found) > LONGEST_LINE:
+            raise ReadError(f"has a line of more than {LONGEST_LINE} bytes, so that it is no table; save it anew.")
+    head = bytes(found)
     if b"\0" in head.replace(b"\xff\xfe", b"", 1)[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ReadError("is not a text file (it holds zero bytes).")
     end = head.rfind(b"\n")
@@ -124,7 +131,7 @@ def find_layout(head: bytes, delimiter: str | None = None) -> Layout:
     if not lines:
         raise ReadError("holds no lines.")
     delimiter = delimiter or _delimiter(lines)
-    cells = list(csv.reader(lines, delimiter=delimiter))
+    cells = _cells(lines, delimiter)
     # R leaves out the heading of the row names.
     if len(cells) > 1 and len(cells[1]) == len(cells[0]) + 1:
         cells[0] = ["", *cells[0]]
@@ -152,13 +159,22 @@ def _encoding(head: bytes) -> str:
 
 def _delimiter(lines: list[str]) -> str:
     """Take the mark that splits all lines into the same number of cells, the most of them; else the commonest."""
-    sizes = {mark: [len(row) for row in csv.reader(lines, delimiter=mark)] for mark in DELIMITERS}
+    sizes = {mark: [len(row) for row in _cells(lines, mark)] for mark in DELIMITERS}
     even = {
         mark: counts[-1] for mark, counts in sizes.items() if counts[-1] > 1 and len(set(counts[1:] or counts)) == 1
     }
     if even:
         return max(even, key=lambda mark: (even[mark] in (sizes[mark][0], sizes[mark][0] + 1), even[mark]))
     return max(",\t;|", key=lambda mark: sum(line.count(mark) for line in lines))
+
+
+def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Split lines into cells; with a wrong delimiter a whole line is one cell, which may be long."""
+    before = csv.field_size_limit(LONGEST_LINE)
+    try:
+        return list(csv.reader(lines, delimiter=delimiter))
+    finally:
+        csv.field_size_limit(before)
 
 
 def _check_cells(cells: list[list[str]], delimiter: str) -> None:
