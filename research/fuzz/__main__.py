@@ -1,0 +1,111 @@
+"""``python -m research.fuzz --files N --seconds S``: damage files of every format, read them, sort the outcomes."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from research.fuzz import page
+from research.fuzz.child import FAULTS, OUTCOMES, Outcome, run
+from research.fuzz.seeds import Files, all_seeds, files_of
+
+
+def main() -> int:
+    """Run, print the table of outcomes, and return 1 if there was a fault."""
+    options = _options()
+    seeds = _seeds_from_child()
+    _warm_up()
+    counts: dict[str, Counter[str]] = {}
+    begun = time.monotonic()
+    with TemporaryDirectory(prefix="fuzz-") as folder:
+        for number in range(options.first, options.first + options.files):
+            if time.monotonic() - begun > options.seconds:
+                break
+            name = sorted(seeds)[number % len(seeds)]
+            path = Path(folder) / str(number) / f"t{_ending(name)}"
+            path.parent.mkdir()
+            outcome = run(path, name, seeds[name], number)
+            counts.setdefault(_ending(name).removesuffix(".gz") or "folder", Counter())[outcome.kind] += 1
+            if outcome.kind in FAULTS:
+                print(f"{number} {name}: {outcome.kind} {outcome.detail}", file=sys.stderr, flush=True)
+                _keep(path, name, outcome, number, Path(options.keep))
+            shutil.rmtree(path.parent, ignore_errors=True)
+    print(page.outcome_table(counts, OUTCOMES))
+    if options.write:
+        page.write("fuzz", {name: dict(found) for name, found in sorted(counts.items())})
+    return int(any(found[kind] for found in counts.values() for kind in FAULTS))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m research.fuzz", description=__doc__)
+    parser.add_argument("--files", type=int, default=500, help="how many damaged files")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many seconds")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file, which is its seed")
+    parser.add_argument("--keep", default="build/fuzz", help="folder for the smallest file of every kind of fault")
+    parser.add_argument("--write", action="store_true", help="write the outcomes to docs/reliability.md")
+    return parser.parse_args()
+
+
+def _seeds_from_child() -> dict[str, Files]:
+    """Make the valid files in another process: a thread that a library starts here would be missing after a fork."""
+    import pickle
+
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        with os.fdopen(writer, "wb") as stream:
+            pickle.dump(all_seeds(), stream)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        seeds: dict[str, Files] = pickle.load(stream)
+    os.wait()
+    return seeds
+
+
+def _warm_up() -> None:
+    """Import what the readers import, so that no child has to."""
+    import h5py  # noqa: F401
+    import pyarrow.csv
+    import pyarrow.dataset
+    import pyarrow.feather
+    import pyarrow.parquet  # noqa: F401
+    import safetensors.numpy  # noqa: F401
+    import zarr  # noqa: F401
+
+    import tamis.readers
+    import tamis.readers.anndata
+    import tamis.readers.arrow
+    import tamis.readers.matlab
+    import tamis.readers.matrix_market
+    import tamis.sources.annotated
+    import tamis.sources.parquet
+
+    tamis.LaplacianScore  # noqa: B018 (imports it)
+    tamis.VarianceScore  # noqa: B018
+
+
+def _ending(name: str) -> str:
+    return "".join(Path(name).suffixes)
+
+
+def _keep(path: Path, name: str, outcome: Outcome, number: int, folder: Path) -> None:
+    """Keep the smallest file of every kind of fault."""
+    label = f"{outcome.kind} {_ending(name)} {outcome.detail}"[:100]
+    label = "".join(sign if sign.isalnum() or sign in ".-" else "_" for sign in label)
+    size = sum(map(len, files_of(path).values())) if path.exists() else 0
+    before = [old for old in folder.glob(f"{label}@*") if int(old.name.rsplit("@")[-1].split("-")[0]) <= size]
+    if before or not path.exists():
+        return
+    for old in folder.glob(f"{label}@*"):
+        shutil.rmtree(old)
+    kept = folder / f"{label}@{size}-{number}"
+    kept.mkdir(parents=True)
+    shutil.move(path, kept / path.name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What a table must be like if it was read from a file, by parsers that share nothing with those of tamis."""
+
+import csv
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from tamis.readers.text import find_layout
+
+
+def fault(path: Path, table: Any) -> str | None:
+    """Return what is wrong with a table that was read, None if nothing is."""
+    names = [str(name) for name in table.feature_names]
+    X = table.X[:] if table.in_pieces else table.X
+    if X.ndim != 2 or X.shape[1] != len(names) or min(X.shape) < 1:
+        return f"the shape is {X.shape} with {len(names)} names"
+    if len(set(names)) < len(names):
+        return "names are repeated"
+    if issparse(X):
+        X.check_format(full_check=True)
+    if not np.isfinite(X.data if issparse(X) else X).all():
+        return "cells are not finite"
+    if table.sample_names is not None and len(table.sample_names) != X.shape[0]:
+        return "the names of samples do not fit"
+    if path.suffix == ".zarr" and table.sample_names is not None and not all(table.sample_names):
+        return "samples have no names"
+    return _differs(path, table, X.toarray() if issparse(X) and np.prod(X.shape) < 10**7 else X)
+
+
+def _differs(path: Path, table: Any, X: Any) -> str | None:
+    if issparse(X) or table.y is not None:
+        return None
+    if ".mtx" in path.suffixes:
+        return _matrix_market(_content(path), X)
+    if path.suffixes[:1] and path.suffixes[0] in (".csv", ".tsv", ".txt"):
+        return _text(_content(path), table, X)
+    if path.suffix == ".npy":
+        return None if np.array_equal(np.load(path).reshape(X.shape), X) else "the values are others"
+    return None
+
+
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+
+
+def _matrix_market(content: bytes, X: Any) -> str | None:
+    """Read line by line, as the format's description says."""
+    first, *lines = content.split(b"\n")
+    kind, field, symmetry = first.decode().lower().split()[2:]
+    entries = [line.split() for line in lines if line.strip() and not line.strip().startswith(b"%")]
+    sizes, *entries = entries
+    n, d = int(sizes[0]), int(sizes[1])
+    found = np.zeros((n, d))
+    try:
+        if kind == "array":
+            values = [float(value) for (value,) in entries]
+            return None if symmetry != "general" or np.array_equal(np.reshape(values, (d, n)).T, X) else "other values"
+        for row, column, *value in entries:
+            (number,) = [float(cell) for cell in value] if field != "pattern" else [1.0]
+            i, j = int(row) - 1, int(column) - 1
+            found[i, j] += number
+            if symmetry != "general" and i != j:
+                found[j, i] += -number if symmetry == "skew-symmetric" else number
+    except (ValueError, IndexError) as error:
+        return f"a cell is no number ({error})"
+    return None if found.shape == X.shape and np.allclose(found, X, rtol=1e-12, atol=0) else "the values are others"
+
+
+def _text(content: bytes, table: Any, X: Any) -> str | None:
+    """Read cell by cell with the csv module; only how the file is laid out is taken from tamis."""
+    layout = find_layout(content)
+    rows = list(csv.reader(content.decode(layout.encoding).splitlines(), delimiter=layout.delimiter))
+    rows = [row for row in rows if any(cell.strip() for cell in row)][layout.header :]
+    if len(rows) != X.shape[0]:
+        return f"{X.shape[0]} rows were read of {len(rows)}"
+    for place, name in enumerate(table.feature_names):
+        column = len(rows[0]) - X.shape[1] + place
+        try:
+            cells = [float(row[column].strip().replace(layout.decimal, ".")) for row in rows]
+        except (ValueError, IndexError) as error:
+            return f"a cell of {name!r} is no number ({error})"
+        if not np.allclose(cells, X[:, place], rtol=1e-12, atol=0):
+            return f"the values of {name!r} are others"
+    return None
