@@ -135,7 +135,8 @@ def _read(path: Path, way: int) -> Any:
 def _of_error(path: Path, error: BaseException) -> Outcome:
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, MemoryError):
+        # Arrow asks for what a buffer declares and fills what is there: of a damaged one nothing is taken.
+        if isinstance(cause, MemoryError) and type(cause).__name__ != "ArrowMemoryError":
             return Outcome("memory", type(cause).__name__)
         cause = cause.__cause__
     text = str(error)

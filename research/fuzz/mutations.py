@@ -168,6 +168,7 @@ def edit_hdf(path: Path, draw: Random) -> None:
 
 def edit_zarr(path: Path, draw: Random) -> None:
     """Change values of an array of a Zarr store, which stays well-formed."""
+    import numpy as np
     import zarr
 
     root = zarr.open(str(path), mode="r+")
@@ -176,5 +177,5 @@ def edit_zarr(path: Path, draw: Random) -> None:
     arrays = [item for _, item in root.members(max_depth=None) if hasattr(item, "dtype") and item.dtype.kind in "iuf"]
     item = draw.choice(arrays)
     values = item[:]
-    values.reshape(-1)[draw.randrange(values.size)] = draw.choice([-1, -7, 99, 0, 2**31 - 1])
+    values.reshape(-1)[draw.randrange(values.size)] = np.array(draw.choice([-1, -7, 99, 0, 2**31 - 1])).astype(item.dtype)
     item[:] = values

@@ -1,15 +1,12 @@
 """What a table must be like if it was read from a file, by parsers that share nothing with those of tamis."""
 
-import csv
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-
-from tamis.readers.text import find_layout
-
 
 def fault(path: Path, table: Any) -> str | None:
     """Return what is wrong with a table that was read, None if nothing is."""
@@ -36,7 +33,7 @@ def _differs(path: Path, table: Any, X: Any) -> str | None:
     if ".mtx" in path.suffixes:
         return _matrix_market(_content(path), X)
     if path.suffixes[:1] and path.suffixes[0] in (".csv", ".tsv", ".txt"):
-        return _text(_content(path), table, X)
+        return _text(_content(path), X)
     if path.suffix == ".npy":
         return None if np.array_equal(np.load(path).reshape(X.shape), X) else "the values are others"
     return None
@@ -70,19 +67,25 @@ def _matrix_market(content: bytes, X: Any) -> str | None:
     return None if found.shape == X.shape and np.allclose(found, X, rtol=1e-12, atol=0) else "the values are others"
 
 
-def _text(content: bytes, table: Any, X: Any) -> str | None:
-    """Read cell by cell with the csv module; only how the file is laid out is taken from tamis."""
-    layout = find_layout(content)
-    rows = list(csv.reader(content.decode(layout.encoding).splitlines(), delimiter=layout.delimiter))
-    rows = [row for row in rows if any(cell.strip() for cell in row)][layout.header :]
-    if len(rows) != X.shape[0]:
-        return f"{X.shape[0]} rows were read of {len(rows)}"
-    for place, name in enumerate(table.feature_names):
-        column = len(rows[0]) - X.shape[1] + place
-        try:
-            cells = [float(row[column].strip().replace(layout.decimal, ".")) for row in rows]
-        except (ValueError, IndexError) as error:
-            return f"a cell of {name!r} is no number ({error})"
-        if not np.allclose(cells, X[:, place], rtol=1e-12, atol=0):
-            return f"the values of {name!r} are others"
-    return None
+def _text(content: bytes, X: Any) -> str | None:
+    """Look for every value among the cells of the file, whatever its delimiter and its decimal mark are."""
+    text = content.decode(_encoding(content), "replace")
+    cells = re.split(r'[,;\t|"\s]+', text) + [cell.replace(",", ".") for cell in re.split(r'[;\t|"\s]+', text)]
+    known = np.unique([0.0, 1.0, *(number for cell in cells if (number := _number(cell)) is not None)])
+    values = np.asarray(X, dtype=float).ravel()
+    values = values[np.isfinite(values)]
+    nearest = known[np.clip(np.searchsorted(known, values), 1, len(known) - 1)]
+    before = known[np.clip(np.searchsorted(known, values) - 1, 0, len(known) - 1)]
+    strange = ~(np.isclose(values, nearest, rtol=1e-12, atol=0) | np.isclose(values, before, rtol=1e-12, atol=0))
+    return f"the value {values[strange][0]} is not in the file" if strange.any() else None
+
+
+def _encoding(content: bytes) -> str:
+    return "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None

@@ -23,7 +23,7 @@ def test_select_writes_everything_and_says_so(run, table_file, roles, quick_opti
     assert len(set(chosen)) == 3
     assert set(chosen) <= set(blobs.names)
     assert "Page: out/report.html" in result.stderr
-    files = {"selected.csv", "features.csv", "blobs-selected.csv", "selector.tamis", "report.html"}
+    files = {"selected.csv", "features.csv", "blobs-selected.csv", "selector.tamis", "report.html", ".tamis-written"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == files
     reduced = read(tmp_path / "out/blobs-selected.csv", Request(index="id", labels="cluster"))
     assert set(reduced.feature_names) == set(chosen)

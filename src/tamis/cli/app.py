@@ -11,6 +11,7 @@ import typer
 from tamis.cli.options import (
     EXIT_INTERRUPTED,
     File,
+    Force,
     Json,
     Method,
     Quiet,
@@ -79,6 +80,7 @@ def select(
         Path | None,
         typer.Option("--checkpoint", metavar="FOLDER", help="Keep the state of training here; a killed run goes on."),
     ] = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -105,7 +107,7 @@ def select(
     with fitting.Bar(quiet or json or not processes.is_first()) as bar, processes.together():
         bar.stage("Starting")
         fitting.begin_import(method)
-        run = _Selection(file, k, method, seed, output, image_shape, reading, bar, begun)
+        run = _Selection(file, k, method, seed, output, image_shape, reading, bar, begun, force)
         run.go(split(must_keep), split(never), n_init, given)
     if processes.is_first():
         run.show(json)
@@ -116,18 +118,24 @@ class _Selection:
 
     def __init__(
         self, file: Path, k: int | None, method: str, seed: int, output: Path | None, shape: str | None,
-        reading: Reading, bar: Any, begun: float,
+        reading: Reading, bar: Any, begun: float, force: bool,
     ):  # fmt: skip
+        from tamis.cli.output import default_folder
+
         self.file, self.k, self.method, self.seed, self.shape = file, k, method, seed, shape
-        self.folder = output or Path(f"{file.name.split('.')[0] or 'table'}-tamis")
-        self.reading, self.bar, self.begun = reading, bar, begun
+        self.folder = output or default_folder(file, "tamis")
+        self.reading, self.bar, self.begun, self.force = reading, bar, begun, force
 
     def go(self, keep: tuple[str, ...], never: tuple[str, ...], n_init: int | None, settings: dict[str, Any]) -> None:
         """Do everything but print."""
         from tamis.cli import fitting, output, processes
+        from tamis.writers import check_names
 
         with output.output_folder(self.folder) if processes.is_first() else nullcontext():
+            paths = output.selection_paths(self.folder, self.file)
+            output.check_outputs(paths.values(), [self.file], self.force)
             self.table = fitting.read_with_bar(self.file, self.reading.request(), self.bar)
+            check_names(paths["reduced"], self.table)
             shape = parse_shape(self.shape, self.table.shape[1])
             self.bar.stage("Starting")
             unfitted = fitting.make_selector(
@@ -196,6 +204,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = Path("report.html"),
     image_shape: Shape = None,
     seed: Seed = 0,
+    force: Force = False,
     quiet: Quiet = False,
     *,
     reading: Reading,
@@ -210,9 +219,11 @@ def report(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
+    from tamis.files import recording
     from tamis.report import analyse, judge, write_report
 
-    with fitting.Bar(quiet) as bar:
+    printing.check_outputs([output], [selector, file], force)
+    with fitting.Bar(quiet) as bar, recording():
         bar.stage("Starting")
         loaded = tamis.load(selector)
         table = fitting.read_with_bar(file, reading.request(only=loaded_names(loaded)), bar)
@@ -241,6 +252,7 @@ def apply(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The reduced table; its ending is its format.")
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     *,
     reading: Reading,
@@ -257,16 +269,18 @@ def apply(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
+    from tamis.files import recording
     from tamis.readers import format_of
     from tamis.writers import write_table
 
-    with fitting.Bar(quiet) as bar:
+    with fitting.Bar(quiet) as bar, recording():
         bar.stage("Starting")
         loaded = tamis.load(selector)
         names = np.array(loaded_names(loaded), dtype=object)[loaded.get_support()]
         stem, ending = printing.name_parts(file)
         path = output or Path(f"{stem}-selected{ending}")
         format_of(path)
+        printing.check_outputs([path], [selector, file], force)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
         write_table(path, table, source=file, transpose=reading.transpose)
     printing.say(f"{table.shape[0]} samples with {table.shape[1]} features: {path}")

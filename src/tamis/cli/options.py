@@ -27,6 +27,7 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
 
 
@@ -66,6 +67,15 @@ class Reading:
     delimiter: Annotated[
         str | None, typer.Option("--delimiter", metavar="SIGN", help="Of a text file.", rich_help_panel=READING)
     ] = None
+    max_expansion: Annotated[
+        float,
+        typer.Option(
+            "--max-expansion",
+            min=1,
+            help="How many times its stored size a file may unpack or declare.",
+            rich_help_panel=READING,
+        ),
+    ] = 1000.0
     transpose: Annotated[
         bool, typer.Option("--transpose", help="The file has features in rows.", rich_help_panel=READING)
     ] = False

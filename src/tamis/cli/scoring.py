@@ -11,6 +11,7 @@ import numpy as np
 
 from tamis.cli.fitting import Bar, Interruption, fit, make_selector
 from tamis.cli.options import UsageError, split
+from tamis.cli.output import unguarded
 from tamis.metrics import Sample, dense_sample, random_columns, score_columns, stability
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _from_text(path: Path) -> tuple[str, ...]:
     ]
     if not names:
         raise UsageError(f"{path}: lists no features.")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(names if column is None else map(unguarded, names)))
 
 
 @dataclass(frozen=True)

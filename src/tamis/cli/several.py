@@ -9,6 +9,7 @@ import typer
 from tamis.cli.options import (
     EXIT_INTERRUPTED,
     File,
+    Force,
     Jobs,
     Json,
     Method,
@@ -103,6 +104,7 @@ def curve(
     settings: Settings = None,
     output: Output = None,
     jobs: Jobs = 1,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -120,7 +122,7 @@ def curve(
     """
     sizes = parse_sizes(k)
     plan = [(f"k = {size}", method, size) for size in sizes]
-    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs)
+    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs, force)
     run.go()
     run.finish(json)
 
@@ -136,6 +138,7 @@ def compare(
     settings: Settings = None,
     output: Output = None,
     jobs: Jobs = 1,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -151,7 +154,7 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs)
+    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs, force)
     run.go()
     run.finish(json)
 
@@ -175,11 +178,14 @@ class _Several:
 
     def __init__(
         self, command_name: str, file: Path, plan: list[tuple[str, str, int]], seed: int, n_init: int | None,
-        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool, jobs: int = 1,
+        settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool, jobs: int,
+        force: bool,
     ):  # fmt: skip
+        from tamis.cli.output import default_folder
+
         self.command, self.file, self.plan, self.seed = command_name, file, plan, seed
         self.n_init, self.settings, self.reading, self.quiet, self.jobs = n_init, settings, reading, quiet, jobs
-        self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
+        self.folder, self.force = folder or default_folder(file, command_name), force
         self.entries: list[Entry] = []
         self.interrupted = False
 
@@ -190,6 +196,7 @@ class _Several:
 
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
+            output.check_outputs([self.folder / name for name in ("scores.csv", "report.html")], [self.file], self.force)
             table = fitting.read_with_bar(self.file, self.reading.request(), bar)
             self.names = table.feature_names
             largest = max(size for _, _, size in self.plan)
@@ -274,7 +281,7 @@ class _Several:
 
     def _write(self) -> None:
         from tamis.cli import output, scoring
-        from tamis.files import write_text
+        from tamis.files import recording, write_text
         from tamis.report import plots, write_scores
 
         scores = [entry.scores for entry in self.entries]
@@ -283,11 +290,12 @@ class _Several:
         else:
             names = [entry.name for entry in self.entries]
             figures = [*plots.score_bars(names, scores), plots.overlap_figure(names, scoring.overlaps(self.entries))]
-        write_text(self.folder / "scores.csv", output.csv_text(self.headings(), self.rows()))
         title = f"{self.file.name}: {'several sizes' if self.command == 'curve' else 'several methods'}"
-        self.page = write_scores(
-            self.folder / "report.html", figures, self.headings(), self.rows(), title=title, lead=self.conclusion()
-        )
+        with recording():
+            write_text(self.folder / "scores.csv", output.csv_text(self.headings(), self.rows()))
+            self.page = write_scores(
+                self.folder / "report.html", figures, self.headings(), self.rows(), title=title, lead=self.conclusion()
+            )
 
     def finish(self, as_json: bool) -> None:
         """Print the result."""

@@ -19,6 +19,7 @@ from tamis.sources.memory import NAME_BYTES, Expanded, check_room, file_size
 
 BLOCK_BYTES = 2**22
 LONGEST_LINE = 2**16
+MAX_COMMENTS = 10**5
 
 NUMBER = rb"[+-]?(?:(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?|(?i:nan|inf(?:inity)?))"
 INTEGER = rb"\d{1,18}"
@@ -63,7 +64,7 @@ def _heading(stream: Expanded) -> Heading:
     if first[3] not in FIELDS or first[4] not in SYMMETRIES or (first[3] == "pattern" and first[2] == "array"):
         raise ReadError(f"holds a {first[4]} matrix of {first[3]}, not of real numbers; save it as real and general.")
     number, line = 2, stream.readline(LONGEST_LINE)
-    while line.startswith(b"%") or (line and not line.strip()):
+    while (line.startswith(b"%") or (line and not line.strip())) and number < MAX_COMMENTS:
         number, line = number + 1, stream.readline(LONGEST_LINE)
     sizes = line.split()
     coordinates = first[2] == "coordinate"
