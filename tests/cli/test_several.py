@@ -48,7 +48,7 @@ def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
     assert result.exit_code == 0, result.stderr
     assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["k", "1", "2", "4"]
     assert "Suggested: k = " in result.stderr
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"scores.csv", "report.html"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"scores.csv", "report.html", ".tamis-written"}
 
 
 def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_path, monkeypatch):

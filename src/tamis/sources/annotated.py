@@ -71,7 +71,11 @@ def index_of(frame: Any) -> np.ndarray:
     """Return the index of a stored data frame; AnnData before 0.7 stored frames as records."""
     if hasattr(frame, "dtype"):
         return text(frame["index" if "index" in (frame.dtype.names or ()) else "_index"])
-    return text(frame[frame.attrs.get("_index", "_index")])
+    item = frame[frame.attrs.get("_index", "_index")]
+    if getattr(item, "nchunks_initialized", 0) < getattr(item, "nchunks", 0):
+        # Zarr shows a part that is gone as empty texts.
+        raise TableError("a part of the list of names is missing; restore the store, or save it anew.")
+    return text(item)
 
 
 def columns_of(frame: Any) -> list[str]:
