@@ -78,7 +78,7 @@ def _resume(name: str, folder: Path, before: dict[str, str], reference: Referenc
     return _row(again) + Counter({"resumed fits": 1, "resumed otherwise": int(not same)}) - Counter({"runs": 1})
 
 
-def fill_disk(name: str, reference: Reference, draw: Random) -> tuple[Row, list[str]]:
+def fill_disk(name: str, reference: Reference, draw: Random) -> tuple[Row, list[str]]:  # noqa: ARG001 (as the others)
     """Give a command less room than its results need."""
     with TemporaryDirectory(prefix="faults-") as place, _small_disk(Path(place), draw.choice([150, 200, 1000, 4000])):
         folder = Path(place)

@@ -19,7 +19,19 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "select": ("select", "t.csv", "-k", "3", "-o", "out", *QUICK),
     "checkpointed select": ("select", "t.csv", "-k", "3", "-o", "out", *QUICK, *STATE),
     "curve": ("curve", "t.csv", "-k", "2,4", "-o", "out", *QUICK),
-    "compare": ("compare", "t.csv", "-k", "3", "-o", "out", "-q", "-m", "lscae,mcfs,variance,random", "--set", "max_epochs=60"),
+    "compare": (
+        "compare",
+        "t.csv",
+        "-k",
+        "3",
+        "-o",
+        "out",
+        "-q",
+        "-m",
+        "lscae,mcfs,variance,random",
+        "--set",
+        "max_epochs=60",
+    ),
     "select in pieces": ("select", "t.npy", "-k", "3", "-o", "out", "--in-pieces", *QUICK),
 }
 ENDS = {".html": b"</html>", ".csv": b"\n"}

@@ -35,7 +35,9 @@ def _npy(path: Path, draw: Random) -> None:
 
     with path.open("wb") as stream:
         shape = (draw.choice(HUGE), draw.choice([1, 5, 10**9]))
-        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": draw.random() < 0.5, "shape": shape})
+        np.lib.format.write_array_header_1_0(
+            stream, {"descr": "<f8", "fortran_order": draw.random() < 0.5, "shape": shape}
+        )
         stream.write(bytes(800))
 
 
@@ -80,9 +82,8 @@ def _h5ad(path: Path, draw: Random) -> None:
 def _mat(path: Path, draw: Random) -> None:
     import zlib
 
-    from scipy.io import savemat
-
     import numpy as np
+    from scipy.io import savemat
 
     savemat(path, {"X": np.zeros((3, 3))})
     head = path.read_bytes()[:128]

@@ -163,7 +163,9 @@ def edit_hdf(path: Path, draw: Random) -> None:
             file.create_dataset(name, shape=draw.choice([(10**9,), (10**6, 10**6), (3,), (0, 5), (2, 2, 2)]),
                                 dtype=draw.choice(["f8", "i4", "S5"]), chunks=True)  # fmt: skip
         else:
-            item.attrs[draw.choice([*item.attrs, "shape"])] = draw.choice(["x", -1, 10**12, [3, 3], [10**11, 5], [-2, 5]])
+            item.attrs[draw.choice([*item.attrs, "shape"])] = draw.choice(
+                ["x", -1, 10**12, [3, 3], [10**11, 5], [-2, 5]]
+            )
 
 
 def edit_zarr(path: Path, draw: Random) -> None:
@@ -177,5 +179,7 @@ def edit_zarr(path: Path, draw: Random) -> None:
     arrays = [item for _, item in root.members(max_depth=None) if hasattr(item, "dtype") and item.dtype.kind in "iuf"]
     item = draw.choice(arrays)
     values = item[:]
-    values.reshape(-1)[draw.randrange(values.size)] = np.array(draw.choice([-1, -7, 99, 0, 2**31 - 1])).astype(item.dtype)
+    values.reshape(-1)[draw.randrange(values.size)] = np.array(draw.choice([-1, -7, 99, 0, 2**31 - 1])).astype(
+        item.dtype
+    )
     item[:] = values

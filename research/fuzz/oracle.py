@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+
 def fault(path: Path, table: Any) -> str | None:
     """Return what is wrong with a table that was read, None if nothing is."""
     names = [str(name) for name in table.feature_names]

@@ -71,10 +71,16 @@ def outcome_table(counts: Mapping[str, Mapping[str, int]], kinds: Sequence[str])
 def fault_table(rows: Mapping[str, Mapping[str, int]]) -> str:
     """Return a table with a row for every kind of disturbance."""
     kinds = list(dict.fromkeys(kind for found in rows.values() for kind in found))
-    return markdown(["disturbance", *kinds], [[name, *(found.get(kind, 0) for kind in kinds)] for name, found in rows.items()])
+    return markdown(
+        ["disturbance", *kinds], [[name, *(found.get(kind, 0) for kind in kinds)] for name, found in rows.items()]
+    )
 
 
 def markdown(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a table."""
-    lines = [headings, ["---"] * len(headings), *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    lines = [
+        headings,
+        ["---"] * len(headings),
+        *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows),
+    ]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"

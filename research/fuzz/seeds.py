@@ -26,7 +26,9 @@ def table() -> np.ndarray:
 
 
 def _text(delimiter: str, decimal: str = ".") -> bytes:
-    rows = [[name, *(str(cell).replace(".", decimal) for cell in row)] for name, row in zip(SAMPLES, table(), strict=True)]
+    rows = [
+        [name, *(str(cell).replace(".", decimal) for cell in row)] for name, row in zip(SAMPLES, table(), strict=True)
+    ]
     return "\n".join(delimiter.join(row) for row in [["", *NAMES], *rows]).encode() + b"\n"
 
 

@@ -81,7 +81,7 @@ def check_names(path: str | Path, table: Table) -> None:
     """
     names = [str(name) for name in table.feature_names]
     for name in [*names, table.index_name, table.label_name]:
-        if "\0" in name or not name.isprintable() and _is_broken(name):
+        if "\0" in name or (not name.isprintable() and _is_broken(name)):
             raise ValueError(f"{path}: the name {name!r} holds signs that no file can hold; rename it in the table.")
     if WRITERS.get(format_of(path).removesuffix(".gz")) not in (_text, _parquet, _feather):
         return

@@ -95,9 +95,7 @@ def test_parquet_with_text(table, tmp_path):
 
 def test_a_matrix_by_columns(table, tmp_path):
     annotated(csc_matrix(table)).write_h5ad(tmp_path / "x.h5ad")
-    with pytest.raises(
-        TableError, match=r"stored by columns \(CSC\), which cannot be read row by row; save it as CSR"
-    ):
+    with pytest.raises(TableError, match=r"stored by columns \(CSC\), which cannot be read row by row; save it as CSR"):
         open_source(tmp_path / "x.h5ad")
 
 

@@ -49,7 +49,7 @@ def check_outputs(paths: Iterable[Path], inputs: Iterable[Path], force: bool) ->
             raise UsageError(f"{path}: is a folder where a file is to be written; choose another place with -o.")
         if path.exists() and not force and not is_own(path):
             raise UsageError(
-                f"{path}: is there already, and is not as tamis wrote it; choose another place with -o, or pass --force."
+                f"{path}: is there already, and is not as tamis wrote it; choose another place by -o, or pass --force."
             )
 
 

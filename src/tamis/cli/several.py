@@ -122,7 +122,9 @@ def curve(
     """
     sizes = parse_sizes(k)
     plan = [(f"k = {size}", method, size) for size in sizes]
-    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs, force)
+    run = _Several(
+        "curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet or json, jobs, force
+    )
     run.go()
     run.finish(json)
 
@@ -154,7 +156,9 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs, force)
+    run = _Several(
+        "compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet or json, jobs, force
+    )
     run.go()
     run.finish(json)
 
@@ -196,7 +200,9 @@ class _Several:
 
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
-            output.check_outputs([self.folder / name for name in ("scores.csv", "report.html")], [self.file], self.force)
+            output.check_outputs(
+                [self.folder / name for name in ("scores.csv", "report.html")], [self.file], self.force
+            )
             table = fitting.read_with_bar(self.file, self.reading.request(), bar)
             self.names = table.feature_names
             largest = max(size for _, _, size in self.plan)

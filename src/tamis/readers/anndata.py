@@ -10,7 +10,7 @@ from tamis.readers.hdf import values
 from tamis.readers.table import Progress, ReadError, Request, Table, listed
 from tamis.readers.text import label_array
 from tamis.sources.annotated import column_of, columns_of, index_of
-from tamis.sources.compressed import checked_csr, layout_of
+from tamis.sources.compressed import PARTS, checked_csr, layout_of
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
@@ -53,7 +53,8 @@ def _numbers(item: Any, key: str) -> Any:
     shape, kind = layout_of(item)
     if kind not in ("csr", "csc"):
         raise ReadError(f"{key} is stored as {kind!r}, which is no matrix that tamis reads; save it as CSR.")
-    return checked_csr(*(values(item[part], part) for part in ("data", "indices", "indptr")), shape, kind)
+    data, indices, indptr = (values(item[part], part) for part in PARTS)
+    return checked_csr(data, indices, indptr, shape, kind)
 
 
 def _column(obs: Any, name: str, option: str) -> np.ndarray:

@@ -19,7 +19,7 @@ from tamis.sources.npy import read_header, stored_length
 USUAL_KEYS = ("X", "X_train", "data", "x", "matrix", "fea")
 NAME_KEYS = ("feature_names", "var_names", "names", "genes", "columns", "features")
 LABELS, LABEL_NAME = "labels", "label_name"
-SPARSE_PARTS = {kind: ("data", "shape", "indices", "indptr") for kind in ("csr", "csc")} | {
+SPARSE_PARTS = dict.fromkeys(("csr", "csc"), ("data", "shape", "indices", "indptr")) | {
     "coo": ("data", "shape", "row", "col")
 }
 SAMPLE_KEYS = ("sample_names", "obs_names", "samples", "barcodes", "cells")

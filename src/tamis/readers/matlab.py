@@ -40,7 +40,9 @@ def _version_73(file: Any) -> Members:
         # MATLAB keeps the contents of cells in groups whose names begin with a cross.
         if not name.startswith("#") and (isinstance(item, h5py.Dataset) or "MATLAB_sparse" in item.attrs)
     }
-    return Members({name: _declared(item) for name, item in items.items()}, lambda name: _value(file, items[name], name))
+    return Members(
+        {name: _declared(item) for name, item in items.items()}, lambda name: _value(file, items[name], name)
+    )
 
 
 def _declared(item: Any) -> tuple[tuple[int, ...], np.dtype]:

@@ -111,7 +111,7 @@ def _unpacked(file: Elements, place: int, whole: bool) -> Elements:
     """Return the content of a matrix, or its beginning."""
     kind, start, end, _ = file.at(place)
     if kind == MATRIX:
-        return Elements(file.content[start:end] if whole else file.content[start : min(end, start + HEAD_BYTES)], file.order)
+        return Elements(file.content[start : end if whole else min(end, start + HEAD_BYTES)], file.order)
     if kind != COMPRESSED:
         raise ReadError(f"holds a part of type {kind} at byte {place} where a variable should be; save it anew.")
     packed, unpacking = file.content[start:end], zlib.decompressobj()
@@ -142,7 +142,7 @@ def _value(part: Elements, place: int, name: str, depth: int = 0) -> Any:
         return ""
     values, _ = part.numbers(variable.start)
     if len(values) < prod(variable.shape):
-        raise ReadError(f"the variable {name!r} declares {variable.shape}, but holds {len(values)} values; save it anew.")
+        raise ReadError(f"the variable {name!r} is to be {variable.shape}, but has {len(values)} values; save it anew.")
     values = values[: prod(variable.shape)].reshape(variable.shape, order="F")
     if variable.kind == TEXT:
         return _texts(values)

@@ -58,7 +58,7 @@ def annotated_matrix(root: Any, place: str, key: str | None, files: list[Any]) -
 
 
 def distinct(names: np.ndarray) -> np.ndarray:
-    """Return names; raise :class:`TableError` if one occurs twice, as when the part of a store that holds them is gone."""
+    """Return names; raise :class:`TableError` if one occurs twice."""
     repeated = [name for name, times in Counter(names.tolist()).items() if times > 1]
     if repeated:
         raise TableError(
@@ -113,5 +113,6 @@ def text(item: Any) -> np.ndarray:
     if values.ndim != 1:
         raise TableError(f"a list of names or labels has the shape {values.shape}; save the file anew.")
     if values.dtype.kind in "OSTU":
-        return np.array([v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values], dtype=object)
+        texts = (v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values)
+        return np.array(list(texts), dtype=object)
     return values
