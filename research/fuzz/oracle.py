@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+LARGEST = 10**5
+"""Cells of the largest table that is read again."""
+
 
 def fault(path: Path, table: Any) -> str | None:
     """Return what is wrong with a table that was read, None if nothing is."""
@@ -25,11 +28,12 @@ def fault(path: Path, table: Any) -> str | None:
         return "the names of samples do not fit"
     if path.suffix == ".zarr" and table.sample_names is not None and not all(table.sample_names):
         return "samples have no names"
-    return _differs(path, table, X.toarray() if issparse(X) and np.prod(X.shape) < 10**7 else X)
+    return _differs(path, table, X.toarray() if issparse(X) and np.prod(X.shape) <= LARGEST else X)
 
 
 def _differs(path: Path, table: Any, X: Any) -> str | None:
-    if issparse(X) or table.y is not None:
+    # The parsers here are slow, and hold every cell.
+    if issparse(X) or table.y is not None or np.size(X) > LARGEST:
         return None
     if ".mtx" in path.suffixes:
         return _matrix_market(_content(path), X)

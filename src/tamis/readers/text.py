@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from tamis.readers.table import Progress, ReadError, Request, Roles, Table, assign_roles, unheard
-from tamis.sources.memory import Expanded
+from tamis.sources.memory import Expanded, check_room
 
 DELIMITERS = ",\t;| "
 HEAD_BYTES = 2**18
@@ -48,6 +49,8 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     with _opened(path, progress) as stream:
         for batch in _batches(stream, layout, roles):
             blocks.append(_matrix(batch, roles))
+            # Blocks are put together at the end, so that there are two of each for a moment.
+            check_room(2 * sum(block.nbytes for block in blocks), inf, "the table")
             for column, parts in sides.items():
                 parts.extend(batch.column(str(column)).to_pylist())
     if not blocks:
