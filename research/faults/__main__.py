@@ -18,7 +18,8 @@ Disturbance = Callable[[str, Reference, Random], tuple[Row, list[str]]]
 def main() -> int:
     """Disturb, print the table, and return 1 if something was lost or wrong."""
     options = _options()
-    reference, rows = Reference(), {}
+    reference = Reference()
+    rows: dict[str, Row] = {}
     with ThreadPoolExecutor(options.jobs) as pool:
         tasks = [(label, pool.submit(work, name, reference, Random(seed))) for label, work, name, seed in plan(options)]
         for label, task in tasks:

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from research.fuzz.seeds import Files
 
@@ -148,7 +149,7 @@ def edit_hdf(path: Path, draw: Random) -> None:
     import numpy as np
 
     with h5py.File(path, "r+") as file:
-        items: dict[str, object] = {}
+        items: dict[str, Any] = {}
         file.visititems(lambda name, item: items.update({name: item}))
         name = draw.choice(sorted(items))
         item, action = items[name], draw.random()
@@ -173,7 +174,7 @@ def edit_zarr(path: Path, draw: Random) -> None:
     import numpy as np
     import zarr
 
-    root = zarr.open(str(path), mode="r+")
+    root: Any = zarr.open(str(path), mode="r+")
     if not hasattr(root, "members"):
         return
     arrays = [item for _, item in root.members(max_depth=None) if hasattr(item, "dtype") and item.dtype.kind in "iuf"]

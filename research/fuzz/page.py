@@ -63,9 +63,9 @@ def text() -> str:
 
 def outcome_table(counts: Mapping[str, Mapping[str, int]], kinds: Sequence[str]) -> str:
     """Return a table with a row for every format, and the sums."""
-    rows = [[name, *(found.get(kind, 0) for kind in kinds)] for name, found in sorted(counts.items())]
-    rows.append(["all", *(sum(int(row[i + 1]) for row in rows) for i in range(len(kinds)))])
-    return markdown(["format", *kinds, "files"], [[*row, sum(map(int, row[1:]))] for row in rows])
+    numbers = {name: [found.get(kind, 0) for kind in kinds] for name, found in sorted(counts.items())}
+    numbers["all"] = [sum(column) for column in zip(*numbers.values(), strict=True)]
+    return markdown(["format", *kinds, "files"], [[name, *row, sum(row)] for name, row in numbers.items()])
 
 
 def fault_table(rows: Mapping[str, Mapping[str, int]]) -> str:

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -132,8 +133,9 @@ def stores() -> Iterator[tuple[str, Files]]:
             adata.write_h5ad(folder / f"{kind}.h5ad")
             if kind != "csc":
                 adata.write_zarr(folder / f"{kind}.zarr")
-        zarr.save_array(str(folder / "plain.zarr"), table())
-        zarr.save_array(str(folder / "old.zarr"), table(), zarr_format=2)
+        dense: Any = table()
+        zarr.save_array(str(folder / "plain.zarr"), dense)
+        zarr.save_array(str(folder / "old.zarr"), dense, zarr_format=2)
         _parquet_folder(folder / "parts")
         for path in sorted(folder.iterdir()):
             yield path.name, files_of(path)
