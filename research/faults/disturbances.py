@@ -52,6 +52,7 @@ def kill(name: str, reference: Reference, draw: Random) -> tuple[Row, list[str]]
         _, stderr = process.communicate()
         found = check(folder, before, process.returncode, stderr, (0, *SIGNALS[number]))
         row = _row(found)
+        row["before the first line"] += int(number != signal.SIGKILL and process.returncode < 0)
         if number != signal.SIGKILL and leftovers(folder):
             row["half-written files"] += 1
             found.notes.append(f"left {leftovers(folder)}")

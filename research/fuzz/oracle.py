@@ -74,8 +74,11 @@ def _matrix_market(content: bytes, X: Any) -> str | None:
 
 def _text(content: bytes, X: Any) -> str | None:
     """Look for every value among the cells of the file, whatever its delimiter and its decimal mark are."""
-    text = content.decode(_encoding(content), "replace")
-    cells = re.split(r'[,;\t|"\s]+', text) + [cell.replace(",", ".") for cell in re.split(r'[;\t|"\s]+', text)]
+    text, cells = content.decode(_encoding(content), "replace"), [""]
+    # In the middle of a cell, a quotation mark is left out by all readers.
+    for plain in (text.replace('"', " "), text.replace('"', "")):
+        cells += re.split(r"[,;\t|\s]+", plain)
+        cells += [cell.replace(",", ".") for cell in re.split(r"[;\t|\s]+", plain)]
     known = np.unique([0.0, 1.0, *(number for cell in cells if (number := _number(cell)) is not None)])
     values = np.asarray(X, dtype=float).ravel()
     values = values[np.isfinite(values)]

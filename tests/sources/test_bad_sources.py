@@ -165,3 +165,20 @@ def test_selectors_that_cannot_and_tables_that_are_too_small(table, tmp_path):
     fitted = LSCAE(2, max_epochs=1, n_init=1).fit(source)
     with pytest.raises(ValueError, match="X has 5 features, but LSCAE is expecting 6"):
         fitted.transform(RowBlocks([table[:, :5]]))
+
+
+class Broken(Blocks):
+    """Rows whose reader stumbles after some passes, as a database does whose connection is lost."""
+
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        if self.passes > 4:
+            raise ConnectionResetError("the server is gone")
+        return super().__iter__()
+
+
+def test_whatever_a_table_stumbles_over_during_training_is_one_error(table, streamed):
+    with pytest.raises(TableError, match=r"^X: rows \d+ to \d+ could not be read \(the server is gone\); see that the"):
+        fit(RowBlocks(Broken(table)), lambda: None)

@@ -3,8 +3,8 @@
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 
@@ -23,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def quit_on_signals() -> None:
     """Let Ctrl-C and SIGTERM end the process at any moment, also while modules are imported or it is ending."""
-    if threading.current_thread() is threading.main_thread():
+    # Only the main thread may do so; whoever runs the command in another one has handlers of their own.
+    with suppress(ValueError):
         signal.signal(signal.SIGINT, quit_at_once)
         signal.signal(signal.SIGTERM, quit_at_once)
 
