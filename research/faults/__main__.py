@@ -27,7 +27,10 @@ def main() -> int:
             rows.setdefault(label, Counter()).update(row)
             for note in notes:
                 print(note, file=sys.stderr, flush=True)
-    counts = {label: {name: row[name] for name in ("runs", "before the first line", "resumed fits", *FAULTS)} for label, row in rows.items()}
+    counts = {
+        label: {name: row[name] for name in ("runs", "before the first line", "resumed fits", *FAULTS)}
+        for label, row in rows.items()
+    }
     print(page.fault_table(counts))
     if options.write:
         page.write("faults", counts)

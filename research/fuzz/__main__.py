@@ -10,8 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from research.fuzz import page
-from research.fuzz.child import FAULTS, OUTCOMES, Outcome, run
+from research.fuzz.child import FAULTS, OUTCOMES, Job, Outcome, run
 from research.fuzz.seeds import Files, all_seeds, files_of
+
+BATCH = 50
+"""Files that one process reads, unless one of them ends it."""
 
 
 def main() -> int:
@@ -22,22 +25,33 @@ def main() -> int:
     counts: dict[str, Counter[str]] = {}
     begun = time.monotonic()
     with TemporaryDirectory(prefix="fuzz-") as folder:
-        for number in range(options.first, options.first + options.files):
+        for first in range(options.first, options.first + options.files, BATCH):
             if time.monotonic() - begun > options.seconds:
                 break
-            name = sorted(seeds)[number % len(seeds)]
-            path = Path(folder) / str(number) / f"t{_ending(name)}"
-            path.parent.mkdir()
-            outcome = run(path, name, seeds[name], number)
-            counts.setdefault(_ending(name).removesuffix(".gz") or "folder", Counter())[outcome.kind] += 1
-            if outcome.kind in FAULTS:
-                print(f"{number} {name}: {outcome.kind} {outcome.detail}", file=sys.stderr, flush=True)
-                _keep(path, name, outcome, number, Path(options.keep))
-            shutil.rmtree(path.parent, ignore_errors=True)
+            jobs = _jobs(Path(folder), seeds, range(first, min(first + BATCH, options.first + options.files)))
+            for job, outcome in zip(jobs, run(jobs), strict=True):
+                _note(counts, job, outcome, Path(options.keep))
     print(page.outcome_table(counts, OUTCOMES))
     if options.write:
         page.write("fuzz", {name: dict(found) for name, found in sorted(counts.items())})
     return int(any(found[kind] for found in counts.values() for kind in FAULTS))
+
+
+def _jobs(folder: Path, seeds: dict[str, Files], numbers: range) -> list[Job]:
+    names = [sorted(seeds)[number % len(seeds)] for number in numbers]
+    paths = [folder / str(number) / f"t{_ending(name)}" for number, name in zip(numbers, names, strict=True)]
+    for path in paths:
+        path.parent.mkdir()
+    return [Job(*job) for job in zip(paths, names, [seeds[name] for name in names], numbers, strict=True)]
+
+
+def _note(counts: dict[str, Counter[str]], job: Job, outcome: Outcome, keep: Path) -> None:
+    """Count an outcome, and keep the file if it is a fault."""
+    counts.setdefault(_ending(job.name).removesuffix(".gz") or "folder", Counter())[outcome.kind] += 1
+    if outcome.kind in FAULTS:
+        print(f"{job.number} {job.name}: {outcome.kind} {outcome.detail}", file=sys.stderr, flush=True)
+        _keep(job, outcome, keep)
+    shutil.rmtree(job.path.parent, ignore_errors=True)
 
 
 def _options() -> argparse.Namespace:
@@ -92,9 +106,10 @@ def _ending(name: str) -> str:
     return "".join(Path(name).suffixes)
 
 
-def _keep(path: Path, name: str, outcome: Outcome, number: int, folder: Path) -> None:
+def _keep(job: Job, outcome: Outcome, folder: Path) -> None:
     """Keep the smallest file of every kind of fault."""
-    label = f"{outcome.kind} {_ending(name)} {outcome.detail}"[:100]
+    path = job.path
+    label = f"{outcome.kind} {_ending(job.name)} {outcome.detail}"[:100]
     label = "".join(sign if sign.isalnum() or sign in ".-" else "_" for sign in label)
     size = sum(map(len, files_of(path).values())) if path.exists() else 0
     before = [old for old in folder.glob(f"{label}@*") if int(old.name.rsplit("@")[-1].split("-")[0]) <= size]
@@ -102,7 +117,7 @@ def _keep(path: Path, name: str, outcome: Outcome, number: int, folder: Path) ->
         return
     for old in folder.glob(f"{label}@*"):
         shutil.rmtree(old)
-    kept = folder / f"{label}@{size}-{number}"
+    kept = folder / f"{label}@{size}-{job.number}"
     kept.mkdir(parents=True)
     shutil.move(path, kept / path.name)
 

@@ -8,10 +8,11 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 from research.fuzz import mutations, oracle
 from research.fuzz.bombs import BOMBS
@@ -32,50 +33,83 @@ class Outcome:
     detail: str = ""
 
 
-def run(path: Path, name: str, files: Files, number: int) -> Outcome:
-    """Damage and read a file in a forked process."""
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reader)
-        try:
-            os.write(writer, json.dumps(asdict(_damage_and_read(path, name, files, Random(number)))).encode()[:4000])
-        finally:
-            os._exit(0)
-    os.close(writer)
-    return _waited(process, reader)
+@dataclass(frozen=True)
+class Job:
+    """A valid file, where the damaged one goes, and the number that tells the damage."""
+
+    path: Path
+    name: str
+    files: Files
+    number: int
 
 
-def _waited(process: int, reader: int) -> Outcome:
+def run(jobs: Sequence[Job]) -> Iterator[Outcome]:
+    """Damage and read files in a forked process, one after the other, and yield what became of each."""
+    left = list(jobs)
+    while left:
+        reader, writer = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(reader)
+            _work(left, writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as answers:
+            while left and (line := _line(answers)):
+                left.pop(0)
+                yield Outcome(**json.loads(line))
+        if left:
+            # The process ended, or has to be ended, over the next file.
+            left.pop(0)
+            yield _ended(process)
+        else:
+            os.waitpid(process, 0)
+
+
+def _work(jobs: Sequence[Job], writer: int) -> None:
+    """Do all jobs, and end the process."""
     try:
-        ready, _, _ = select.select([reader], [], [], 3 * SECONDS)
-        answer = os.read(reader, 4096) if ready else b""
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+        warnings.simplefilter("ignore")
+        for job in jobs:
+            outcome = _damage_and_read(job.path, job.name, job.files, Random(job.number))
+            os.write(writer, json.dumps(asdict(outcome)).encode()[:3000] + b"\n")
     finally:
-        os.close(reader)
-    if not ready:
-        os.kill(process, signal.SIGKILL)
-    _, status, used = os.wait4(process, 0)
-    if not ready or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
+        os._exit(0)
+
+
+def _line(answers: IO[bytes]) -> bytes:
+    """Return the next answer, nothing if there is none in time or the process is gone."""
+    ready, _, _ = select.select([answers], [], [], 3 * SECONDS)
+    return answers.readline() if ready else b""
+
+
+def _ended(process: int) -> Outcome:
+    os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGXCPU):
         return Outcome("hang")
-    if not answer:
-        return Outcome("crash", f"status {status}")
-    outcome = Outcome(**json.loads(answer))
-    return Outcome("memory", "resident") if 1024 * used.ru_maxrss > MEMORY + _base() else outcome
-
-
-def _base() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return Outcome("crash", f"status {status}")
 
 
 def _damage_and_read(path: Path, name: str, files: Files, draw: Random) -> Outcome:
+    _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
     damage(path, name, files, draw)
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
     used = resource.getrusage(resource.RUSAGE_SELF)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS,) * 2)
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
-    warnings.simplefilter("ignore")
-    return outcome_of(path, draw.randrange(3))
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + SECONDS)
+    _limit(resource.RLIMIT_AS, int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + MEMORY)
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
+    before = _resident("VmRSS")
+    outcome = outcome_of(path, draw.randrange(3))
+    return Outcome("memory", "resident") if _resident("VmHWM") - before > MEMORY else outcome
+
+
+def _limit(kind: int, value: int) -> None:
+    resource.setrlimit(kind, (value, resource.RLIM_INFINITY))
+
+
+def _resident(field: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def damage(path: Path, name: str, files: Files, draw: Random) -> None:

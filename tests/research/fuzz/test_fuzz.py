@@ -72,7 +72,8 @@ def out_of_memory(*_):
 def test_outcomes_are_told_apart(read, kind, monkeypatch, tmp_path):
     monkeypatch.setattr(child, "_read", read)
     monkeypatch.setattr(child, "SECONDS", 1)
-    assert child.run(tmp_path / "t.csv", "plain.csv", SEEDS["plain.csv"], 0).kind == kind
+    job = child.Job(tmp_path / "t.csv", "plain.csv", SEEDS["plain.csv"], 0)
+    assert [outcome.kind for outcome in child.run([job, job])] == [kind, kind]
 
 
 @pytest.mark.parametrize(
@@ -105,13 +106,14 @@ def test_the_kept_page_is_that_of_the_kept_rows(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_few_damaged_files(tmp_path):
-    found = Counter()
+    jobs = []
     for number in range(40):
         name = sorted(SEEDS)[number % len(SEEDS)]
         if name.endswith(".zarr"):
             continue  # Zarr has a thread of its own here, which a forked process lacks.
         path = tmp_path / str(number) / f"t{''.join(Path(name).suffixes)}"
         path.parent.mkdir()
-        found[child.run(path, name, SEEDS[name], number).kind] += 1
+        jobs.append(child.Job(path, name, SEEDS[name], number))
+    found = Counter(outcome.kind for outcome in child.run(jobs))
     assert set(found) <= {"read", "clean error"}
     assert found["clean error"] > 10
