@@ -52,7 +52,7 @@ bench: $(PEERS)
 
 # Damaged files of every format, and runs that are killed; both write docs/reliability.md.
 fuzz: setup
-	$(BIN)/python -m research.fuzz --files 20000 --write
+	$(BIN)/python -m research.fuzz --files 20000 --jobs 2 --write
 
 faults: setup
 	$(BIN)/python -m research.faults --write

@@ -6,6 +6,8 @@ import shutil
 import sys
 import time
 from collections import Counter
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,18 +25,28 @@ def main() -> int:
     seeds = _seeds_from_child()
     _warm_up()
     counts: dict[str, Counter[str]] = {}
-    begun = time.monotonic()
-    with TemporaryDirectory(prefix="fuzz-") as folder:
-        for first in range(options.first, options.first + options.files, BATCH):
-            if time.monotonic() - begun > options.seconds:
-                break
-            jobs = _jobs(Path(folder), seeds, range(first, min(first + BATCH, options.first + options.files)))
-            for job, outcome in zip(jobs, run(jobs), strict=True):
-                _note(counts, job, outcome, Path(options.keep))
+    last = options.first + options.files
+    batches = [range(first, min(first + BATCH, last)) for first in range(options.first, last, BATCH)]
+    end = time.monotonic() + options.seconds
+    with TemporaryDirectory(prefix="fuzz-") as folder, get_context("fork").Pool(options.jobs) as pool:
+        work = partial(_batch, Path(folder), seeds, Path(options.keep), end)
+        for found in pool.imap_unordered(work, batches):
+            for ending, kinds in found.items():
+                counts.setdefault(ending, Counter()).update(kinds)
     print(page.outcome_table(counts, OUTCOMES))
     if options.write:
         page.write("fuzz", {name: dict(found) for name, found in sorted(counts.items())})
     return int(any(found[kind] for found in counts.values() for kind in FAULTS))
+
+
+def _batch(folder: Path, seeds: dict[str, Files], keep: Path, end: float, numbers: range) -> dict[str, Counter[str]]:
+    """Damage and read some files, unless the time is over, and count the outcomes by format."""
+    counts: dict[str, Counter[str]] = {}
+    if time.monotonic() < end:
+        jobs = _jobs(folder, seeds, numbers)
+        for job, outcome in zip(jobs, run(jobs), strict=True):
+            _note(counts, job, outcome, keep)
+    return counts
 
 
 def _jobs(folder: Path, seeds: dict[str, Files], numbers: range) -> list[Job]:
@@ -58,6 +70,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m research.fuzz", description=__doc__)
     parser.add_argument("--files", type=int, default=500, help="how many damaged files")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many seconds")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that read at a time")
     parser.add_argument("--first", type=int, default=0, help="number of the first file, which is its seed")
     parser.add_argument("--keep", default="build/fuzz", help="folder for the smallest file of every kind of fault")
     parser.add_argument("--write", action="store_true", help="write the outcomes to docs/reliability.md")

@@ -115,7 +115,7 @@ def _resident(field: str) -> int:
 def damage(path: Path, name: str, files: Files, draw: Random) -> None:
     """Write the damaged file."""
     chance = draw.random()
-    if chance < 0.04 and path.suffix in BOMBS:
+    if chance < 0.01 and path.suffix in BOMBS:
         _write(path, {} if path.suffix == ".zarr" else files)
         draw.choice(BOMBS[path.suffix])(path, draw)
     elif (chance < 0.35 and path.suffix in (".h5", ".h5ad")) or (name == "new.mat" and chance < 0.35):

@@ -248,3 +248,24 @@ def test_sparse_archives_are_checked_in_full(part, value, kind, tmp_path):
 def test_members_that_are_not_needed_are_not_read(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(4), junk=np.array([{}], dtype=object))
     assert read(tmp_path / "t.npz").shape == (4, 4)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_part_of_a_zarr_array_that_declares_more_than_there_is_room_for(zarr_format, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    codecs = pytest.importorskip("numcodecs")
+    packing = {"compressors": codecs.Blosc()} if zarr_format == 2 else {}
+    array = zarr.create_array(
+        str(tmp_path / "t.zarr"), shape=(6, 4), chunks=(6, 4), dtype="f8", zarr_format=zarr_format, **packing
+    )
+    array[:] = np.arange(24.0).reshape(6, 4)
+    (part,) = [path for path in (tmp_path / "t.zarr").rglob("*") if path.is_file() and "0" in path.name]
+    content = bytearray(part.read_bytes())
+    if zarr_format == 2:
+        content[4:8] = (2**31 - 1).to_bytes(4, "little")
+    else:
+        assert content[:4] == b"\x28\xb5\x2f\xfd"
+        content[4:9] = bytes([0b10100000]) + (2**31).to_bytes(4, "little")
+    part.write_bytes(content)
+    with pytest.raises(TableError, match=r"a part of the matrix is said to be 2\.1 GB"):
+        open_source(tmp_path / "t.zarr")

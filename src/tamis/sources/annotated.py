@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tamis.sources.chunks import check_array
 from tamis.sources.compressed import stored_matrix
 from tamis.sources.errors import TableError, reading
-from tamis.sources.memory import check_stored
 from tamis.sources.source import TableSource
 
 
@@ -108,7 +108,7 @@ def _spelled_out(name: str, codes: Any, categories: Any) -> np.ndarray:
 def text(item: Any) -> np.ndarray:
     """Read a vector; bytes become text."""
     if not isinstance(item, np.ndarray):
-        check_stored(item, "a list of names or labels")
+        check_array(item, "a list of names or labels")
     values = np.asarray(item[:])
     if values.ndim != 1:
         raise TableError(f"a list of names or labels has the shape {values.shape}; save the file anew.")

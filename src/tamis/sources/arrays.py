@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.sources.chunks import check_array
 from tamis.sources.errors import TableError
-from tamis.sources.memory import check_stored
 from tamis.sources.npy import read_header, stored_length
 from tamis.sources.source import TableSource
 
@@ -34,7 +34,7 @@ class SlicedArray(TableSource):
     ):
         check_shape(array.shape, array.dtype, place)
         if not isinstance(array, np.ndarray):
-            check_stored(array, "the matrix", in_pieces=True)
+            check_array(array, "the matrix", in_pieces=True)
         super().__init__(place, array.shape, names, array.shape[1] * array.dtype.itemsize, files)
         self._array = array
 

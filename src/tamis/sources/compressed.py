@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from tamis.sources.arrays import SlicedArray
+from tamis.sources.chunks import check_array
 from tamis.sources.errors import TableError
-from tamis.sources.memory import NAME_BYTES, check_room, check_stored
+from tamis.sources.memory import NAME_BYTES, check_room
 from tamis.sources.source import TableSource
 
 PARTS = ("data", "indices", "indptr")
@@ -118,7 +119,9 @@ class CompressedRows(TableSource):
         if kind == "csc":
             raise TableError("is stored by columns (CSC), which cannot be read row by row; save it as CSR.")
         self._data, self._indices = group["data"], group["indices"]
-        check_stored(group["indptr"], "the list of where rows begin")
+        check_array(group["indptr"], "the list of where rows begin")
+        for part in (self._data, self._indices):
+            check_array(part, "the sparse matrix", in_pieces=True)
         stored = min(self._data.shape[0], self._indices.shape[0])
         self._starts = checked_starts(group["indptr"][:], shape[0], stored)
         cell = self._data.dtype.itemsize + self._indices.dtype.itemsize
