@@ -269,3 +269,31 @@ def test_a_part_of_a_zarr_array_that_declares_more_than_there_is_room_for(zarr_f
     part.write_bytes(content)
     with pytest.raises(TableError, match=r"a part of the matrix is said to be 2\.1 GB"):
         open_source(tmp_path / "t.zarr")
+
+
+@pytest.mark.parametrize("size", [0, 5, 2**40])
+def test_hdf5_whose_texts_never_end(size, annotated, tmp_path):
+    annotated.write_h5ad(tmp_path / "t.h5ad")
+    content = bytearray((tmp_path / "t.h5ad").read_bytes())
+    heap = content.index(b"GCOL")
+    first = heap + 16
+    # The first text of the list becomes free room of another size, from where the library goes on.
+    content[first : first + 16] = bytes(8) + size.to_bytes(8, "little")
+    (tmp_path / "t.h5ad").write_bytes(content)
+    message = in_small_memory(tmp_path / "t.h5ad")
+    assert f"t.h5ad: the texts that are kept at byte {heap} are damaged" in message
+
+
+def test_heaps_are_found_across_blocks(annotated, tmp_path, monkeypatch):
+    from tamis.sources import hdf5
+
+    annotated.write_h5ad(tmp_path / "t.h5ad")
+    content = (tmp_path / "t.h5ad").read_bytes()
+    places = [place for place in range(0, len(content), 8) if content.startswith(b"GCOL", place)]
+    assert places
+    monkeypatch.setattr(hdf5, "BLOCK_BYTES", 97)
+    with (tmp_path / "t.h5ad").open("rb") as file:
+        assert list(hdf5._places(file, len(content))) == places
+    monkeypatch.setattr(hdf5, "SCANNED", len(content) // 8)
+    with (tmp_path / "t.h5ad").open("rb") as file:
+        assert set(hdf5._places(file, len(content))) < {*places, -1}

@@ -11,15 +11,14 @@ from tamis.readers.table import Progress, ReadError, Request, Table, listed
 from tamis.readers.text import label_array
 from tamis.sources.annotated import column_of, columns_of, index_of
 from tamis.sources.compressed import PARTS, checked_csr, layout_of
+from tamis.sources.hdf5 import open_hdf
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
     """Read X, or the layer that ``--key`` names, or ``raw``."""
-    import h5py
-
     if request.transpose:
         raise ReadError("an AnnData file is always cells × genes; leave --transpose out.")
-    with h5py.File(path, "r") as file:
+    with open_hdf(path) as file:
         if "var" not in file or "obs" not in file:
             raise ReadError("holds no obs and var, so that it is no AnnData file; name it .h5 if it is another HDF5.")
         X, names = _matrix(file, request.key)

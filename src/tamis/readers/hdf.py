@@ -8,14 +8,13 @@ import numpy as np
 from tamis.readers.arrays import Members, assemble, in_memory, pick_key
 from tamis.readers.table import Progress, ReadError, Request, Table
 from tamis.sources.compressed import checked_csr
+from tamis.sources.hdf5 import open_hdf
 from tamis.sources.memory import check_stored
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
     """Read one matrix of a file."""
-    import h5py
-
-    with h5py.File(path, "r") as file:
+    with open_hdf(path) as file:
         arrays = datasets(file)
         frames = {
             name[: -len("/block0_values")]: item for name, item in arrays.items() if name.endswith("/block0_values")

@@ -9,6 +9,7 @@ from tamis.readers import matlab5
 from tamis.readers.arrays import Members, assemble, pick_key
 from tamis.readers.hdf import sparse_group, values
 from tamis.readers.table import Progress, Request, Table
+from tamis.sources.hdf5 import open_hdf
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
@@ -19,9 +20,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
         head = file.read(520)
     if not (head.startswith(HDF5) or head.endswith(HDF5)):
         return _table(matlab5.members(path), request)
-    import h5py
-
-    with h5py.File(path, "r") as file:
+    with open_hdf(path) as file:
         return _table(_version_73(file), request)
 
 

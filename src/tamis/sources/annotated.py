@@ -10,6 +10,7 @@ import numpy as np
 from tamis.sources.chunks import check_array
 from tamis.sources.compressed import stored_matrix
 from tamis.sources.errors import TableError, reading
+from tamis.sources.hdf5 import open_hdf
 from tamis.sources.source import TableSource
 
 
@@ -25,10 +26,7 @@ def opened(path: str | os.PathLike[str]) -> Any:
 
         with reading(path, "cannot be read as Zarr"):
             return zarr.open(os.fspath(path), mode="r")
-    import h5py
-
-    with reading(path, "cannot be read as HDF5"):
-        return h5py.File(path, "r")
+    return open_hdf(path)
 
 
 def zarr_store(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
@@ -75,7 +73,10 @@ def index_of(frame: Any) -> np.ndarray:
     if getattr(item, "nchunks_initialized", 0) < getattr(item, "nchunks", 0):
         # Zarr shows a part that is gone as empty texts.
         raise TableError("a part of the list of names is missing; restore the store, or save it anew.")
-    return text(item)
+    names = text(item)
+    if names.dtype == object and not all(names):
+        raise TableError("some names in the list of names are empty; restore the file, or save it anew.")
+    return names
 
 
 def columns_of(frame: Any) -> list[str]:
