@@ -125,7 +125,7 @@ HOSTILE = ["=1+1", "+x", "-x", "@SUM(A1)", "'=1", "\tx"]
 
 
 def test_spreadsheets_run_no_name(run, tmp_path):
-    names = [*HOSTILE, "plain", "-5"]
+    names = [*HOSTILE, "plain", "other"]
     lines = [names, *[[str((i * j + j) % 7) for j in range(2, 10)] for i in range(12)]]
     with (tmp_path / "t.csv").open("w", newline="") as stream:
         csv.writer(stream).writerows(lines)
