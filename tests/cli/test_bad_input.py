@@ -77,7 +77,7 @@ FILES = {
     "truncated mat": ("t.mat", saved(savemat, {"X": NUMBERS})[:200], "ends at byte 200 inside a part"),
     "not mtx": ("t.mtx", b"%%MatrixMarket no\n", "does not begin with '%%MatrixMarket matrix"),
     "not hdf5": ("t.h5", b"\x89HDF no", "cannot be read as HDF5"),
-    "not h5ad": ("t.h5ad", b"no", "cannot be read as AnnData"),
+    "not h5ad": ("t.h5ad", b"no", "cannot be read as HDF5"),
     "unknown ending": ("t.xlsx", b"PK", "the ending '.xlsx' is not that of a known format"),
     "no ending": ("table", b"a,b\n1,2\n", "the ending '' is not that of a known format"),
     "odd compression": ("t.parquet.gz", b"x", "of compressed files, only"),

@@ -271,29 +271,52 @@ def test_a_part_of_a_zarr_array_that_declares_more_than_there_is_room_for(zarr_f
         open_source(tmp_path / "t.zarr")
 
 
-@pytest.mark.parametrize("size", [0, 5, 2**40])
-def test_hdf5_whose_texts_never_end(size, annotated, tmp_path):
+def test_hdf5_whose_texts_never_end(annotated, tmp_path):
     annotated.write_h5ad(tmp_path / "t.h5ad")
     content = bytearray((tmp_path / "t.h5ad").read_bytes())
     heap = content.index(b"GCOL")
-    first = heap + 16
-    # The first text of the list becomes free room of another size, from where the library goes on.
-    content[first : first + 16] = bytes(8) + size.to_bytes(8, "little")
+    content[heap + 16 : heap + 32] = bytes(16)  # The first text becomes free room of no bytes.
     (tmp_path / "t.h5ad").write_bytes(content)
     message = in_small_memory(tmp_path / "t.h5ad")
-    assert f"t.h5ad: the texts that are kept at byte {heap} are damaged" in message
+    assert f"t.h5ad: the list at byte {heap} leads back to itself" in message
 
 
-def test_heaps_are_found_across_blocks(annotated, tmp_path, monkeypatch):
+@pytest.mark.parametrize("before", [b"", bytes(512)])
+def test_hdf5_whose_names_never_end(before, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["X"] = np.eye(4)
+    content = bytearray((tmp_path / "t.h5").read_bytes())
+    heap = content.index(b"HEAP")
+    room, start = (int.from_bytes(content[heap + i : heap + i + 8], "little") for i in (16, 24))
+    content[start + room : start + room + 8] = content[heap + 16 : heap + 24]
+    (tmp_path / "t.h5").write_bytes(before + content)
+    message = in_small_memory(tmp_path / "t.h5")
+    assert f"t.h5: the list at byte {len(before) + heap} leads back to itself" in message
+
+
+def test_lists_are_found_across_blocks(annotated, tmp_path, monkeypatch):
     from tamis.sources import hdf5
 
     annotated.write_h5ad(tmp_path / "t.h5ad")
     content = (tmp_path / "t.h5ad").read_bytes()
-    places = [place for place in range(0, len(content), 8) if content.startswith(b"GCOL", place)]
+    places = {place for place in range(0, len(content), 8) if content.startswith((b"GCOL", b"HEAP"), place)}
     assert places
     monkeypatch.setattr(hdf5, "BLOCK_BYTES", 97)
     with (tmp_path / "t.h5ad").open("rb") as file:
-        assert list(hdf5._places(file, len(content))) == places
+        assert {place for _, place in hdf5._places(file, len(content))} == places
     monkeypatch.setattr(hdf5, "SCANNED", len(content) // 8)
     with (tmp_path / "t.h5ad").open("rb") as file:
-        assert set(hdf5._places(file, len(content))) < {*places, -1}
+        assert {place for _, place in hdf5._places(file, len(content))} < places
+
+
+def test_names_of_cells_that_are_not_as_many_as_the_rows(annotated, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    annotated.write_h5ad(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "t.h5ad", "r+") as file:
+        names = file["obs/_index"][:5]
+        del file["obs/_index"]
+        file["obs/_index"] = names
+    for in_pieces in (False, True):
+        with pytest.raises(ReadError, match=r"t\.h5ad: .*\b5\b"):
+            read(tmp_path / "t.h5ad", Request(in_pieces=in_pieces))

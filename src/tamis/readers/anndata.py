@@ -25,7 +25,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
         obs = file["obs"]
         samples = index_of(obs) if request.index is None else _column(obs, request.index, "--index")
         y = None if request.labels is None else label_array(_column(obs, request.labels, "--labels"))
-    if X.shape != (len(samples), len(names)):
+    if X.shape != (len(samples), len(names)) or (y is not None and len(y) != len(samples)):
         raise ReadError(f"X is {X.shape}, but obs and var are {len(samples)} and {len(names)} long; save it anew.")
     samples = np.array([str(name) for name in samples], dtype=object)
     return take_columns(Table(X, names, samples, y, "cell", request.labels or "label"), NOTHING, request)

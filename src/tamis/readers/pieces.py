@@ -74,6 +74,8 @@ def _annotated(path: Path, request: Request) -> Table:
             raise ReadError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
     samples = index_of(obs) if request.index is None else column_of(obs, request.index)
     y = None if request.labels is None else label_array(column_of(obs, request.labels))
+    if len(samples) != source.shape[0] or (y is not None and len(y) != source.shape[0]):
+        raise ReadError(f"holds {len(samples)} names or labels of samples for {source.shape[0]} rows; save it anew.")
     table = Table(source, source.column_names(), samples.astype(object), y, "cell", request.labels or "label")
     return _without_dropped(table, request)
 

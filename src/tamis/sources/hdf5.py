@@ -1,4 +1,4 @@
-"""HDF5 files, opened after a look at the places where texts are kept, over which the library never ends if damaged."""
+"""HDF5 files, opened after a look at the lists in them over which the library would never end if they are damaged."""
 
 import os
 from collections.abc import Iterator
@@ -10,8 +10,11 @@ BLOCK_BYTES = 2**24
 SCANNED = 2**28
 """Of larger files, the beginning and the end are looked at."""
 
-HEAP, HEADER = b"GCOL\x01\0\0\0", 16
-"""A heap is a list of objects with a header each, and so is the room that is left in it."""
+TEXTS, NAMES = b"GCOL\x01\0\0\0", b"HEAP\0\0\0\0"
+"""What a list of texts (a global heap) and a list of names (a local heap) begin with."""
+
+HEADER, LAST = 16, 1
+"""Bytes before every object, and what stands for "no further one"."""
 
 
 def open_hdf(path: str | os.PathLike[str]) -> Any:
@@ -20,48 +23,77 @@ def open_hdf(path: str | os.PathLike[str]) -> Any:
 
     with reading(path, "cannot be read as HDF5"):
         with open(path, "rb") as file:
-            check_heaps(file)
+            check_lists(file)
         return h5py.File(path, "r")
 
 
-def check_heaps(file: IO[bytes]) -> None:
-    """Raise :class:`TableError` if a list of texts does not end within its bounds."""
+def check_lists(file: IO[bytes]) -> None:
+    """Raise :class:`TableError` if a list in the file leads back to itself."""
     length = os.fstat(file.fileno()).st_size
-    for place in _places(file, length):
-        file.seek(place + len(HEAP))
-        size = int.from_bytes(file.read(8), "little")
-        if size > length - place or not _ends(file.read(size - HEADER)):
-            raise TableError(f"the texts that are kept at byte {place} are damaged; restore the file, or save it anew.")
+    base = _base(file)
+    for kind, place in _places(file, length):
+        if _texts_never_end(file, place, length) if kind == TEXTS else _room_never_ends(file, place, length, base):
+            raise TableError(f"the list at byte {place} leads back to itself; restore the file, or save it anew.")
 
 
-def _places(file: IO[bytes], length: int) -> Iterator[int]:
-    """Yield where heaps begin, which is at multiples of eight."""
+def _base(file: IO[bytes]) -> int:
+    """Return where the file begins, from where on it counts: MATLAB writes some text before."""
+    for place in (0, 512, 1024, 2048):
+        file.seek(place)
+        if file.read(8) == b"\x89HDF\r\n\x1a\n":
+            return place
+    return 0
+
+
+def _places(file: IO[bytes], length: int) -> Iterator[tuple[bytes, int]]:
+    """Yield where lists begin, which is at multiples of eight."""
     start, left = 0, b""
-    while block := _block(file, start):
+    while block := _part(file, start, BLOCK_BYTES):
         content, base = left + block, start - len(left)
-        found = content.find(HEAP)
-        while found >= 0:
-            if (base + found) % 8 == 0:
-                yield base + found
-            found = content.find(HEAP, found + 1)
-        left, start = content[-len(HEAP) + 1 :], start + len(block)
+        for kind in (TEXTS, NAMES):
+            found = content.find(kind)
+            while found >= 0:
+                if (base + found) % 8 == 0:
+                    yield kind, base + found
+                found = content.find(kind, found + 1)
+        left, start = content[-len(TEXTS) + 1 :], start + len(block)
         if SCANNED <= start < length - SCANNED:
             left, start = b"", length - SCANNED
 
 
-def _block(file: IO[bytes], start: int) -> bytes:
+def _part(file: IO[bytes], start: int, size: int) -> bytes:
     file.seek(start)
-    return file.read(BLOCK_BYTES)
+    return file.read(size)
 
 
-def _ends(objects: bytes) -> bool:
-    """Tell whether every object leads to the next one, and the last to the end."""
+def _number(content: bytes, place: int) -> int:
+    return int.from_bytes(content[place : place + 8], "little")
+
+
+def _texts_never_end(file: IO[bytes], place: int, length: int) -> bool:
+    """Go from text to text; a stretch of no bytes that holds none leads nowhere else."""
+    size = _number(_part(file, place, HEADER), 8)
+    objects = _part(file, place + HEADER, size - HEADER) if HEADER <= size <= length - place else b""
     place = 0
-    while len(objects) - place >= HEADER:
-        size = int.from_bytes(objects[place + 8 : place + 16], "little")
-        used = int.from_bytes(objects[place : place + 2], "little") > 0
+    while len(objects) - place - HEADER >= 0:
+        size, used = _number(objects, place + 8), objects[place : place + 2] != b"\0\0"
         step = HEADER + size + -size % 8 if used else size
-        if step < HEADER or step > len(objects) - place:
-            return False
+        if step == 0:
+            return True
         place += step
-    return True
+    return False
+
+
+def _room_never_ends(file: IO[bytes], place: int, length: int, base: int) -> bool:
+    """Go from one free stretch among the names to the next, each of which is to be passed once."""
+    head = _part(file, place, 32)
+    size, room, start = (_number(head, i) for i in (8, 16, 24))
+    if size > length or base + start > length:
+        return False
+    names, seen = _part(file, base + start, size), set()
+    while room != LAST and room + HEADER <= len(names):
+        if room in seen:
+            return True
+        seen.add(room)
+        room = _number(names, room)
+    return False
