@@ -23,8 +23,8 @@ FUZZ = """
 `make fuzz` (`python -m research.fuzz --files 20000 --write`) damages small valid files of every format: it truncates,
 flips, inserts, swaps, edits headers, declared shapes and stored values, and makes files that unpack to far more than
 they are. Each is read in a child process that may take 20 seconds of work and 2 GB. *Read* are files whose damage
-leaves a valid table; a *clean error* is one sentence with the file and a remedy, also where Arrow asked for memory that a
-damaged buffer declares and did not get it. All other outcomes are faults.
+leaves a valid table; a *clean error* is one sentence with the file and a remedy, also where Arrow asked for memory
+that a damaged buffer declares and did not get it. All other outcomes are faults.
 """
 
 FAULTS = """
