@@ -42,6 +42,12 @@ def test_matrix_market(content, sentence, tmp_path):
     assert str(caught.value).startswith(str(tmp_path / "t.mtx"))
 
 
+def test_matrix_market_whose_words_are_parted_by_no_blank(tmp_path):
+    (tmp_path / "t.mtx").write_bytes(HEAD.replace(b"real general", b"real\xa0general") + b"3 2 1\n1 1 1\n")
+    with pytest.raises(ReadError, match="does not begin with '%%MatrixMarket"):
+        read(tmp_path / "t.mtx")
+
+
 def test_matrix_market_of_every_kind_is_read_as_scipy_does(tmp_path, rng):
     from scipy.io import mmread, mmwrite
 

@@ -58,7 +58,8 @@ def load(path: Path) -> Any:
 
 
 def _heading(stream: Expanded) -> Heading:
-    first = stream.readline(LONGEST_LINE).decode("latin-1").lower().split()
+    # Split as bytes: of letters beyond ASCII, some count as blanks in text.
+    first = [part.decode("latin-1") for part in stream.readline(LONGEST_LINE).lower().split()]
     if len(first) != 5 or first[:2] != ["%%matrixmarket", "matrix"] or first[2] not in ("coordinate", "array"):
         raise ReadError("does not begin with '%%MatrixMarket matrix coordinate' or '... array'; save it anew.")
     if first[3] not in FIELDS or first[4] not in SYMMETRIES or (first[3] == "pattern" and first[2] == "array"):
