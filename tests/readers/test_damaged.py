@@ -326,3 +326,16 @@ def test_names_of_cells_that_are_not_as_many_as_the_rows(annotated, tmp_path):
     for in_pieces in (False, True):
         with pytest.raises(ReadError, match=r"t\.h5ad: .*\b5\b"):
             read(tmp_path / "t.h5ad", Request(in_pieces=in_pieces))
+
+
+def test_a_zarr_list_of_texts_that_declares_too_many(annotated, tmp_path):
+    codecs = pytest.importorskip("numcodecs")
+    annotated.write_zarr(tmp_path / "t.zarr")
+    part = tmp_path / "t.zarr" / "var" / "_index" / "0"
+    if not part.is_file():
+        pytest.skip("this AnnData writes another version of Zarr")
+    content = bytearray(codecs.Blosc().decode(part.read_bytes()))
+    content[:4] = (2**32 - 1).to_bytes(4, "little")
+    part.write_bytes(codecs.Blosc().encode(bytes(content)))
+    with pytest.raises(TableError, match=r"t\.zarr: a list of texts declares 4294967295 of them in a part of 4"):
+        open_source(tmp_path / "t.zarr")

@@ -1,9 +1,11 @@
 """Packed parts of Zarr arrays, whose first bytes declare how much memory unpacking them takes."""
 
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from tamis.sources.errors import TableError
 from tamis.sources.memory import ALWAYS_ALLOWED, check_room, check_stored
 
 HEAD_BYTES = 18
@@ -19,6 +21,17 @@ def check_array(item: Any, what: str, in_pieces: bool = False) -> None:
             needed = declared(part.read(HEAD_BYTES), blosc)
         if needed > ALWAYS_ALLOWED:
             check_room(needed, path.stat().st_size, f"a part of {what}")
+        if "vlen" in repr(getattr(item, "filters", "")).lower():
+            _check_texts(item, path)
+
+
+def _check_texts(item: Any, path: Path) -> None:
+    """Raise :class:`TableError` if a part of a list of texts declares more texts than a part has."""
+    packing = getattr(item.metadata, "compressor", None)
+    content = packing.decode(path.read_bytes()) if packing else path.read_bytes()
+    count = int.from_bytes(bytes(content[:4]), "little")
+    if count > prod(item.chunks):
+        raise TableError(f"a list of texts declares {count} of them in a part of {prod(item.chunks)}; save it anew.")
 
 
 def _files(item: Any) -> Iterator[Path]:
