@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("zarr")
-from research.fuzz.seeds import all_seeds
-
 from research.fuzz import child, mutations, oracle, page
+from research.fuzz.seeds import all_seeds
 from tamis.readers import Table
 
 SEEDS = all_seeds()
