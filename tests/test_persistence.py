@@ -103,6 +103,14 @@ def changed(path, change):
     return path
 
 
+def nested(depth):
+    """Return lists within lists."""
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -118,6 +126,7 @@ def changed(path, change):
         (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
         (lambda d, t: d.pop("fitted"), r"fitted"),
         (lambda d, t: d.update(fitted=[1]), r"damaged"),
+        (lambda d, t: d["fitted"].update(x_=nested(700)), r"s\.tamis is damaged .*recursion"),
     ],
 )
 def test_damaged_and_foreign_files_get_a_sentence(saved, change, sentence):

@@ -11,10 +11,15 @@ from typing import Any
 from tamis._version import __version__
 from tamis.selectors import SELECTORS, class_names
 
-__all__ = ["SELECTORS", "__version__", "fit_many", "load", "open_source", "select_genes", *class_names()]
+__all__ = ["SELECTORS", "TableError", "__version__", "fit_many", "load", "open_source", "select_genes", *class_names()]
 
-ELSEWHERE = {"fit_many": "tamis.many", "open_source": "tamis.sources", "select_genes": "tamis.single_cell"}
-"""Functions that are imported when they are asked for."""
+ELSEWHERE = {
+    "TableError": "tamis.sources",
+    "fit_many": "tamis.many",
+    "open_source": "tamis.sources",
+    "select_genes": "tamis.single_cell",
+}
+"""What is imported when it is asked for."""
 
 
 def load(path: str | PathLike[str]) -> Any:
