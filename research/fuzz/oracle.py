@@ -43,7 +43,7 @@ def _differs(path: Path, table: Any, X: Any) -> str | None:
     if path.suffixes[:1] and path.suffixes[0] in (".csv", ".tsv", ".txt"):
         return _text(_content(path), X)
     if path.suffix == ".npy":
-        return None if np.array_equal(np.load(path).reshape(X.shape), X) else "the values are others"
+        return None if np.array_equal(np.load(path).reshape(X.shape), X, equal_nan=True) else "the values are others"
     return None
 
 
