@@ -38,8 +38,10 @@ checkpoint must choose what an undisturbed one chooses.
 
 
 def write(name: str, content: Mapping[str, Any]) -> None:
-    """Keep the rows of a run, and make the page from all rows."""
+    """Keep the rows of a run beside those that it has none for, and make the page from all rows."""
     ROWS.mkdir(parents=True, exist_ok=True)
+    if (ROWS / f"{name}.json").exists():
+        content = json.loads((ROWS / f"{name}.json").read_text())["rows"] | dict(content)
     versions = {package: version(package) for package in PACKAGES} | {"python": platform.python_version()}
     document = {"versions": versions, "rows": content}
     (ROWS / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")

@@ -47,6 +47,14 @@ def test_a_file_that_shrinks_during_training(table, tmp_path, streamed):
         fit(source, lambda: os.truncate(tmp_path / "x.npy", 600))
 
 
+def test_a_file_that_is_overwritten_during_training(table, tmp_path, streamed):
+    source = stored("npy", table, tmp_path)
+    with pytest.raises(
+        TableError, match=r"rows \d+ to \d+ could not be read: .*x\.npy changed meanwhile; leave it alone"
+    ):
+        fit(source, lambda: np.save(tmp_path / "x.npy", table * 1e30))
+
+
 @pytest.mark.parametrize("kind", ["sparse h5ad", "parquet file"])
 def test_a_file_that_vanishes_during_training(kind, table, tmp_path, streamed):
     source = stored(kind, table, tmp_path)
@@ -63,7 +71,7 @@ def test_a_zarr_store_that_vanishes(table, tmp_path, streamed):
 
 def test_a_read_that_comes_back_short(table, tmp_path, small_blocks):
     source = stored("npy", table, tmp_path)
-    source._sizes = {}  # as if the file shrank between the check and the read
+    source._stamps = {}  # as if the file shrank between the check and the read
     os.truncate(tmp_path / "x.npy", 128 + 24 * 30)
     with pytest.raises(TableError, match=r"rows 28 to 34 could not be read: only 2 of 7 rows are there"):
         source.column_statistics()

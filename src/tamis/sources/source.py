@@ -53,7 +53,7 @@ class TableSource(ABC):
         if self.names is not None and len(self.names) != self.shape[1]:
             raise TableError(f"{place}: has {len(self.names)} names for {self.shape[1]} features; save it anew.")
         self.row_bytes = max(1.0, float(row_bytes))
-        self._sizes = {os.fspath(path): os.stat(path).st_size for path in files}
+        self._stamps = {os.fspath(path): _stamp(path) for path in files}
         self._statistics: ColumnStatistics | None = None
         self.opened_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 
@@ -84,12 +84,13 @@ class TableSource(ABC):
         except TableError:
             self._check_files(where)  # That a file is gone explains more than what its reader stumbled over.
             raise
+        self._check_files(where)
         return self._checked(block, where, stop - start)
 
     def _check_files(self, where: str) -> None:
-        for path, size in self._sizes.items():
+        for path, (size, changed) in self._stamps.items():
             try:
-                now = os.stat(path).st_size
+                now, changed_now = _stamp(path)
             except OSError as error:
                 raise TableError(
                     f"{where} could not be read: {path} vanished ({error.strerror}); put it back and fit again."
@@ -98,6 +99,8 @@ class TableSource(ABC):
                 raise TableError(
                     f"{where} could not be read: {path} shrank from {size} to {now} bytes; restore it and fit again."
                 )
+            if changed_now != changed:
+                raise TableError(f"{where} could not be read: {path} changed meanwhile; leave it alone and fit again.")
 
     def _checked(self, block: Any, where: str, n_rows: int) -> Any:
         block = csr_array(block) if issparse(block) else np.asarray(block)
@@ -166,6 +169,12 @@ class TableSource(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
+
+
+def _stamp(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Return the size of a file, and when it was changed."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
 
 
 def stacked(parts: Sequence[Any]) -> Any:
