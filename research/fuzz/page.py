@@ -75,7 +75,7 @@ def fault_table(rows: Mapping[str, Mapping[str, int]]) -> str:
     """Return a table with a row for every kind of disturbance."""
     kinds = list(dict.fromkeys(kind for found in rows.values() for kind in found))
     return markdown(
-        ["disturbance", *kinds], [[name, *(found.get(kind, 0) for kind in kinds)] for name, found in rows.items()]
+        ["disturbance", *kinds], [[name, *(found.get(kind, "–") for kind in kinds)] for name, found in rows.items()]
     )
 
 
