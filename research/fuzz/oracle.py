@@ -63,7 +63,7 @@ def _matrix_market(content: bytes, X: Any) -> str | None:
     try:
         if kind == "array":
             values = [float(value) for (value,) in entries]
-            return None if symmetry != "general" or np.array_equal(np.reshape(values, (d, n)).T, X) else "other values"
+            return None if symmetry != "general" or _same(np.reshape(values, (d, n)).T, X) else "other values"
         for row, column, *value in entries:
             (number,) = [float(cell) for cell in value] if field != "pattern" else [1.0]
             i, j = int(row) - 1, int(column) - 1
@@ -72,7 +72,11 @@ def _matrix_market(content: bytes, X: Any) -> str | None:
                 found[j, i] += -number if symmetry == "skew-symmetric" else number
     except (ValueError, IndexError) as error:
         return f"a cell is no number ({error})"
-    return None if found.shape == X.shape and np.allclose(found, X, rtol=1e-12, atol=0) else "the values are others"
+    return None if _same(found, X) else "the values are others"
+
+
+def _same(found: Any, X: Any) -> bool:
+    return bool(found.shape == X.shape and np.allclose(found, X, rtol=1e-12, atol=0, equal_nan=True))
 
 
 def _text(content: bytes, X: Any) -> str | None:
@@ -82,7 +86,7 @@ def _text(content: bytes, X: Any) -> str | None:
     for plain in (text.replace('"', " "), text.replace('"', "")):
         cells += re.split(r"[,;\t|\s]+", plain)
         cells += [cell.replace(",", ".") for cell in re.split(r"[;\t|\s]+", plain)]
-    known = np.unique([0.0, 1.0, *(number for cell in cells if (number := _number(cell)) is not None)])
+    known = np.unique([0.0, 1.0, *(number for cell in {*cells} for number in _numbers(cell))])
     values = np.asarray(X, dtype=float).ravel()
     values = values[np.isfinite(values)]
     nearest = known[np.clip(np.searchsorted(known, values), 1, len(known) - 1)]
@@ -95,8 +99,10 @@ def _encoding(content: bytes) -> str:
     return "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
 
 
-def _number(cell: str) -> float | None:
+def _numbers(cell: str) -> list[float]:
+    """Return what a cell may stand for: as it is, as an amount of money, as a percentage, or below zero."""
     try:
-        return float(cell)
+        value = float(cell.strip("$€£¥%()−"))
     except ValueError:
-        return None
+        return []
+    return [value, -value, value / 100]
