@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench paper-quick paper-page clean
+.PHONY: setup demo test lint bench paper-quick paper-page fuzz faults clean
 
 setup: $(STAMP)
 
@@ -47,6 +47,13 @@ $(PEERS): $(STAMP) research/requirements.txt
 bench: $(PEERS)
 	$(BIN)/python -m research.speed run --anew peer step growth memory baselines
 	$(BIN)/python -m research.speed page
+
+# Damaged files of every format, and runs that are killed; both write docs/reliability.md.
+fuzz: setup
+	$(BIN)/python -m research.fuzz --files 20000 --jobs 2 --write
+
+faults: setup
+	$(BIN)/python -m research.faults --write
 
 clean:
 	rm -rf .venv build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache demo-output

@@ -157,6 +157,14 @@ def shorten(document, tensors, name):
     document["fitted"]["structure_"]["fields"][name.partition(".")[2]]["shape"] = [len(tensors[name])]
 
 
+def nested(depth):
+    """Return lists within lists."""
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -177,6 +185,7 @@ def shorten(document, tensors, name):
         (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
         (lambda d, t: d.pop("fitted"), r"fitted"),
         (lambda d, t: d.update(fitted=[1]), r"damaged"),
+        (lambda d, t: d["fitted"].update(x_=nested(700)), r"s\.tamis is damaged .*recursion"),
     ],
 )
 def test_damaged_and_foreign_files_get_a_sentence(saved, change, sentence):

@@ -13,6 +13,7 @@ from tamis.selectors import SELECTORS, class_names
 
 __all__ = [
     "SELECTORS",
+    "TableError",
     "__version__",
     "choose_k",
     "find_structure",
@@ -24,13 +25,14 @@ __all__ = [
 ]
 
 ELSEWHERE = {
+    "TableError": "tamis.sources",
     "choose_k": "tamis.sizes",
     "find_structure": "tamis.structure",
     "fit_many": "tamis.many",
     "open_source": "tamis.sources",
     "select_genes": "tamis.single_cell",
 }
-"""Functions that are imported when they are asked for."""
+"""What is imported when it is asked for."""
 
 
 def load(path: str | PathLike[str]) -> Any:

@@ -1,38 +1,123 @@
-"""Writing files so that a crash never leaves half a file where a good one was."""
+"""Files that are written whole or not at all, that are known as tamis's own, and that can be read at all."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from hashlib import sha256
 from pathlib import Path
 
 MARK = ".tamis-"
 """How the names of unfinished files begin."""
 
+RECORD = ".tamis-written"
+"""The file that lists what tamis wrote into a folder: a line for each, as ``sha256sum`` writes it."""
+
+_unfinished: set[Path] = set()
+_recorded: ContextVar[bool] = ContextVar("recorded", default=False)
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path in the same folder, which takes the place of ``path`` when the block ends well.
+    """Yield a temporary path in the same folder, which takes the place of ``path`` when the block ends well.
 
     The temporary file keeps the ending of the name, by which some writers choose their format. It is flushed to the
     disk before it is renamed; on an error it is removed and ``path`` is left as it was.
     """
     target = Path(path)
-    # The number of the process tells later whether the file was left behind by one that was killed.
-    handle, name = tempfile.mkstemp(prefix=f"{MARK}{os.getpid()}-", suffix="-" + target.name[-80:], dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = _temporary(target)
     try:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         # mkstemp makes private files; what users write follows their umask as any other file does.
         temporary.chmod(0o666 & ~_umask())
+        if _recorded.get():
+            _record(target, temporary)
         temporary.replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
+    except OSError as error:
+        raise _about(target, temporary, error) from error
+    finally:
+        # After the renaming there is nothing left to remove.
+        _remove(temporary)
+        _unfinished.discard(temporary)
+
+
+def _temporary(target: Path) -> Path:
+    try:
+        # The number of the process tells later whether the file was left behind by one that was killed.
+        handle, name = tempfile.mkstemp("-" + target.name[-80:], f"{MARK}{os.getpid()}-", target.parent)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(target)) from error
+    _unfinished.add(Path(name))
+    os.close(handle)
+    return Path(name)
+
+
+def _about(target: Path, temporary: Path, error: OSError) -> OSError:
+    """Return an error that names the file that was to be written, not the temporary one."""
+    if error.errno is None:
+        return OSError(str(error).replace(os.fspath(temporary), os.fspath(target)))
+    about_other = error.filename not in (None, os.fspath(temporary), temporary)
+    return type(error)(error.errno, error.strerror, error.filename if about_other else os.fspath(target))
+
+
+def remove_unfinished() -> None:
+    """Remove the files that this process is writing, since it is about to end."""
+    for path in list(_unfinished):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """Note in a file of the folder what is written in this block, so that :func:`is_own` knows it later."""
+    token = _recorded.set(True)
+    try:
+        yield
+    finally:
+        _recorded.reset(token)
+
+
+def _record(target: Path, content: Path) -> None:
+    """Add a line before the file is there: whenever the process is killed, what is there is known."""
+    known = [(digest, name) for digest, name in _written(target.parent) if (target.parent / name).is_file()]
+    lines = dict.fromkeys([*known, (_digest(content), target.name)])
+    text = "".join(f"{digest}  {name}\n" for digest, name in lines)
+    token = _recorded.set(False)  # The record does not list itself.
+    try:
+        with replacing(target.parent / RECORD) as temporary:
+            temporary.write_bytes(text.encode("utf-8", "surrogateescape"))
+    finally:
+        _recorded.reset(token)
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a file is as tamis wrote it."""
+    wanted = {digest for digest, name in _written(path.parent) if name == path.name}
+    return bool(wanted) and _digest(path) in wanted
+
+
+def _written(folder: Path) -> list[tuple[str, str]]:
+    try:
+        lines = (folder / RECORD).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    return [(digest, name) for digest, _, name in (line.partition("  ") for line in lines) if name]
+
+
+def _digest(path: Path) -> str:
+    found = sha256()
+    with path.open("rb") as content:
+        while block := content.read(2**20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -42,13 +127,32 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return Path(path)
 
 
+def why_unreadable(path: str | os.PathLike[str]) -> str | None:
+    """Return why a path cannot be read as a file or a folder, as the end of a sentence; None if it can be."""
+    try:
+        kind = os.stat(path)
+        if stat.S_ISDIR(kind.st_mode):
+            return None
+        if not stat.S_ISREG(kind.st_mode):
+            # Opening a pipe waits for someone to write into it.
+            return "is a pipe or a device, not a file; write its content to a file first"
+        with Path(path).open("rb"):
+            pass
+    except FileNotFoundError:
+        return "there is no such file"
+    except OSError as error:
+        return f"cannot be opened ({error.strerror}); see that you may read it"
+    except ValueError:
+        return "is no name that a file can have"
+    return None if kind.st_size else "is empty (0 bytes); save it anew"
+
+
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:
     """Remove unfinished files in a folder that belong to processes which are no more."""
     for path in Path(folder).glob(f"{MARK}*-*"):
         number = path.name.removeprefix(MARK).partition("-")[0]
         if number.isdigit() and not _is_alive(int(number)):
-            with suppress(OSError):
-                path.unlink()
+            _remove(path)
 
 
 def _is_alive(number: int) -> bool:

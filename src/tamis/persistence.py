@@ -95,22 +95,27 @@ def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -
         )
     try:
         selector = _rebuild(document, tensors, classes)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise LoadError(f"{path} is damaged or was changed by hand: {_plain(error)}") from error
+    except MemoryError as error:
+        raise LoadError(f"{path} is too large for the memory of this machine, or damaged; save it anew.") from error
+    except Exception as error:
+        # A class is made from what the file says; whatever it stumbles over is a fault of the file.
+        raise LoadError(f"{path} is damaged or was changed by hand: {_plain(error)}; save it anew.") from error
     return selector
 
 
 def _open(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     from safetensors import SafetensorError, safe_open
 
+    if path.exists() and not path.is_file():
+        raise LoadError(f"{path} is a folder, a pipe or a device, not a file; name the saved selector.")
     with path.open("rb"):
         pass  # safetensors words a missing or forbidden file in its own way; open raises the usual OSError.
     try:
         with safe_open(path, framework="np") as opened:
             header = (opened.metadata() or {}).get(HEADER)
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
-        raise LoadError(f"{path} is not a saved selector, or it is damaged ({_plain(error)}).") from error
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, MemoryError) as error:
+        raise LoadError(f"{path} is not a saved selector, or it is damaged ({_plain(error)}); save it anew.") from error
     if header is None:
         raise LoadError(f"{path} holds tensors, but was not written by tamis.")
     try:
@@ -251,7 +256,8 @@ def _record(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
 def _csr(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
     parts = tuple(_decode(part, tensors) for part in value["$csr"])
     rows = csr_array(parts, shape=tuple(value["shape"]))
-    rows.check_format()
+    # The quick check leaves out what scipy's compiled loops trust: that rows ascend and columns are there.
+    rows.check_format(full_check=True)
     return rows
 
 

@@ -12,9 +12,11 @@ from scipy.sparse import csr_array, issparse
 
 from tamis.files import replacing
 from tamis.readers import Table, format_of
+from tamis.readers.arrays import LABEL_NAME, LABELS
 from tamis.sources import TableSource
 from tamis.sources.annotated import opened
 from tamis.sources.derived import Derived
+from tamis.sources.errors import first_line
 
 
 def take(table: Table, columns: NDArray[np.intp]) -> Table:
@@ -49,6 +51,7 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         The path.
     """
     ending = format_of(path)
+    check_names(path, table)
     if table.in_pieces and ending != ".h5ad":
         table = replace(table, X=table.X[:])
     try:
@@ -61,8 +64,44 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         raise
     except Exception as error:
         # Writers of other packages raise errors of their own kinds, deep inside them.
-        raise ValueError(f"{path}: the table could not be written ({str(error).splitlines()[0]}).") from error
+        reason = first_line(error).replace(str(temporary), str(path))
+        raise ValueError(f"{path}: the table could not be written ({reason}); choose another format.") from error
     return Path(path)
+
+
+def check_names(path: str | Path, table: Table) -> None:
+    """Raise ValueError if the names of a table cannot all be written; to be asked before a long fit.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the table, or some features of it, will be written; its ending tells the format.
+    table : Table
+        With all its names.
+    """
+    names = [str(name) for name in table.feature_names]
+    for name in [*names, table.index_name, table.label_name]:
+        if "\0" in name or (not name.isprintable() and _is_broken(name)):
+            raise ValueError(f"{path}: the name {name!r} holds signs that no file can hold; rename it in the table.")
+    if WRITERS.get(format_of(path).removesuffix(".gz")) not in (_text, _parquet, _feather):
+        return
+    sides = ([table.index_name] if table.sample_names is not None else []) + (
+        [table.label_name] if table.y is not None else []
+    )
+    twice = [name for name in sides if name in names] + sides[1:] * (len(set(sides)) < len(sides))
+    if twice:
+        raise ValueError(
+            f"{path}: {twice[0]!r} is the name of a feature and of the samples' names or labels; rename one of them."
+        )
+
+
+def _is_broken(name: str) -> bool:
+    """Tell whether a text is no Unicode, as when it was read from damaged bytes."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _columns(table: Table, transpose: bool) -> Any:
@@ -116,7 +155,9 @@ def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
         found["sample_names"] = table.sample_names.astype(str)
     if table.y is not None:
         y = np.asarray(table.y)
-        found[table.label_name] = y.astype(str) if y.dtype == object else y
+        # Labels may be called like one of the arrays above, or like a file elsewhere; the names here are ours.
+        found[LABELS] = y.astype(str) if y.dtype == object else y
+        found[LABEL_NAME] = np.array([table.label_name])
     return found
 
 
@@ -133,7 +174,7 @@ def _npz(path: Path, table: Table, transpose: bool) -> None:
         arrays |= sparse | {"indices": X.indices, "indptr": X.indptr}
     else:
         arrays["X"] = X
-    np.savez_compressed(path, **arrays, allow_pickle=False)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def _mat(path: Path, table: Table, transpose: bool) -> None:

@@ -24,7 +24,7 @@ def test_select_writes_everything_and_says_so(run, table_file, roles, quick_opti
     assert set(chosen) <= set(blobs.names)
     assert "Page: out/report.html" in result.stderr
     files = {"selected.csv", "features.csv", "blobs-selected.csv", "selector.tamis", "report.html", "result.json"}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == files
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*files, ".tamis-written"}
     reduced = read(tmp_path / "out/blobs-selected.csv", Request(index="id", labels="cluster"))
     assert set(reduced.feature_names) == set(chosen)
     assert reduced.sample_names[0] == "s0"

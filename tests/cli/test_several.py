@@ -49,6 +49,7 @@ def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
     assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["k", "1", "2", "4"]
     assert "Suggested: k = " in result.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        ".tamis-written",
         "scores.csv",
         "selections.csv",
         "result.json",

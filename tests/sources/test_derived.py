@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 from stored_tables import NAMES, stored
 
-from tamis.sources import SourceError
+from tamis.sources import TableError
 from tamis.sources.derived import Derived, equal_total_factors
 
 
@@ -26,7 +26,7 @@ def test_totals_become_equal(table, tmp_path, small_blocks):
 def test_counts_only(table, tmp_path):
     table[7, 1] = -2
     source = stored("npy", table, tmp_path)
-    with pytest.raises(SourceError, match="--scale is for counts, but the table holds negative numbers"):
+    with pytest.raises(TableError, match="--scale is for counts, but the table holds negative numbers"):
         equal_total_factors(source)
-    with pytest.raises(SourceError, match=r"rows 0 to 49 hold numbers of -1 or less; leave --log1p out"):
+    with pytest.raises(TableError, match=r"rows 0 to 49 hold numbers of -1 or less; leave --log1p out"):
         Derived(source, log1p=True)[:]

@@ -10,6 +10,7 @@ import typer
 from tamis.cli.checking import check
 from tamis.cli.options import (
     File,
+    Force,
     Json,
     Method,
     Quiet,
@@ -81,6 +82,7 @@ def select(
         Path | None,
         typer.Option("--checkpoint", metavar="FOLDER", help="Keep the state of training here; a killed run goes on."),
     ] = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -108,7 +110,7 @@ def select(
     with fitting.Bar(quiet or json or not processes.is_first()) as bar, processes.together():
         bar.stage("Starting")
         fitting.begin_import(method)
-        run = Selecting(file, parse_k(k), method, seed, output, image_shape, reading, bar, begun, quiet_report=json)
+        run = Selecting(file, parse_k(k), method, seed, output, image_shape, reading, bar, begun, json, force)
         run.go(split(must_keep), split(never), n_init, given)
     if processes.is_first():
         run.show(json)
@@ -126,6 +128,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = Path("report.html"),
     image_shape: Shape = None,
     seed: Seed = 0,
+    force: Force = False,
     quiet: Quiet = False,
     *,
     reading: Reading,
@@ -140,10 +143,12 @@ def report(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
+    from tamis.files import recording
     from tamis.report import analyse, write_report
     from tamis.verdict import judge_table
 
-    with fitting.Bar(quiet) as bar:
+    printing.check_outputs([output], [selector, file], force)
+    with fitting.Bar(quiet) as bar, recording():
         bar.stage("Starting")
         loaded = tamis.load(selector)
         table = fitting.read_with_bar(file, reading.request(only=loaded_names(loaded)), bar)
@@ -186,6 +191,7 @@ def apply(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The reduced table; its ending is its format.")
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     *,
     reading: Reading,
@@ -204,16 +210,18 @@ def apply(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
+    from tamis.files import recording
     from tamis.readers import format_of
     from tamis.writers import write_table
 
-    with fitting.Bar(quiet) as bar:
+    with fitting.Bar(quiet) as bar, recording():
         bar.stage("Starting")
         loaded = tamis.load(selector)
         names = np.array(loaded_names(loaded), dtype=object)[loaded.get_support()]
         stem, ending = printing.name_parts(file)
         path = output or Path(f"{stem}-selected{ending}")
         printing.check_written(path)
+        printing.check_outputs([path], [selector, file], force)
         table = fitting.read_with_bar(file, reading.request(only=tuple(names)), bar)
         reduced = printing.reduced_table(table, table.original_names, format_of(path))
         write_table(path, reduced, source=file, transpose=reading.transpose)

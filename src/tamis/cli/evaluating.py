@@ -5,18 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from tamis.cli.options import Reading, UsageError
+from tamis.files import recording
 
 
 class Evaluating:
     """One run of ``evaluate``; what it finds is kept as attributes until it is shown."""
 
-    def __init__(self, file: Path, features: str, seed: int, folder: Path | None, reading: Reading, quiet: bool):
+    def __init__(
+        self, file: Path, features: str, seed: int, folder: Path | None, reading: Reading, quiet: bool, force: bool
+    ):
         self.file, self.features, self.seed = file, features, seed
-        self.folder, self.reading, self.quiet = folder, reading, quiet
+        self.folder, self.reading, self.quiet, self.force = folder, reading, quiet, force
 
     def go(self, *, n_random: int, n_resamples: int, refits: int) -> None:
         """Read, score and write."""
-        from tamis.cli import fitting, output, scoring
+        from tamis.cli import fitting, output, results, scoring
 
         names, self.selector = scoring.listed_features(self.features)
         if refits and self.selector is None:
@@ -24,6 +27,9 @@ class Evaluating:
         numbers = {"n_random": n_random, "n_resamples": n_resamples, "refits": refits}
         with output.output_folder(self.folder) if self.folder else nullcontext(), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
+            if self.folder:
+                names_read = [self.file, Path(self.features)]
+                output.check_outputs([self.folder / name for name in results.NAMES], names_read, self.force)
             read = fitting.read_with_bar(self.file, self.reading.request(), bar)
             self.table = fitting.fill_for(read, self.reading.missing, None)
             columns = self._columns(names)
@@ -31,7 +37,8 @@ class Evaluating:
                 self.table, columns, bar, seed=self.seed, selector=self.selector, **numbers
             )  # fmt: skip
             if self.folder:
-                self._write(self.folder)
+                with recording():
+                    self._write(self.folder)
 
     def _columns(self, names: tuple[str, ...]) -> Any:
         """Return the encoded features of the list; ``colour=red`` of a saved selector stands for ``colour``."""

@@ -62,12 +62,13 @@ class Interruption:
     """Whether the user pressed Ctrl-C; a second time quits at once."""
 
     asked: bool = False
+    quit: Callable[[int, Any], Any] = signal.default_int_handler
     hint: str = "stopping after this epoch; press Ctrl-C again to quit at once."
 
-    def handle(self, number: int, frame: Any) -> None:  # noqa: ARG002 (a signal handler)
+    def handle(self, number: int, frame: Any) -> None:
         """Note the wish, or quit."""
         if self.asked:
-            raise KeyboardInterrupt
+            self.quit(number, frame)
         self.asked = True
         complain(self.hint)
 
@@ -80,6 +81,7 @@ def interruptible(hint: str | None = None) -> Iterator[Interruption]:
         yield state
         return
     before = signal.signal(signal.SIGINT, state.handle)
+    state.quit = before if callable(before) else signal.default_int_handler
     try:
         yield state
     finally:

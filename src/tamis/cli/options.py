@@ -27,6 +27,7 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
 
 
@@ -84,6 +85,10 @@ class Reading:
     key: Annotated[
         str | None, _reading("--key", "NAME", "Array, data set or layer in the file, or file in an archive.")
     ] = None
+    max_expansion: Annotated[
+        float,
+        _reading("--max-expansion", "N", "How many times its stored size a file may unpack or declare.", min=1),
+    ] = 1000.0
     transpose: Annotated[bool, _reading("--transpose", None, "The file has features in rows.")] = False
     log1p: Annotated[bool, _reading("--log1p", None, "Take log(1 + x) of counts.")] = False
     scale: Annotated[bool, _reading("--scale", None, "Bring every sample to the median total.")] = False

@@ -4,14 +4,14 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import UsageError
-from tamis.files import remove_leftovers
+from tamis.files import is_own, remove_leftovers
 
 if TYPE_CHECKING:
     from tamis.readers import Table
@@ -27,42 +27,114 @@ FOLDERS = {".zarr": ".h5ad"}
 """In which format the reduced table of a folder is written; Parquet, if it is not listed."""
 
 
+GUARDED = ("=", "+", "-", "@", "\t", "\r", "'")
+"""Spreadsheets take a cell that begins so for a formula, or, with the last, leave a sign out."""
+
+
+def check_outputs(paths: Iterable[Path], inputs: Iterable[Path], force: bool) -> None:
+    """Raise :class:`UsageError` if an input, or a file that tamis did not write, would be replaced.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        The files that are going to be written.
+    inputs : iterable of Path
+        What the command reads, which is never replaced.
+    force : bool
+        Whether files that tamis did not write may be replaced.
+    """
+    inputs = list(inputs)
+    for path in paths:
+        for given in inputs:
+            if _is_within(path, given):
+                raise UsageError(f"{path}: would replace the input {given}; choose another place with -o.")
+        if path.is_dir():
+            raise UsageError(f"{path}: is a folder where a file is to be written; choose another place with -o.")
+        if path.exists() and not force and not is_own(path):
+            raise UsageError(
+                f"{path}: is there already, and is not as tamis wrote it; choose another place by -o, or pass --force."
+            )
+
+
+def _is_within(path: Path, given: Path) -> bool:
+    """Tell whether a path is a given file, by whatever name, or lies in a given folder."""
+    if path.exists() and given.exists() and path.samefile(given):
+        return True
+    return given.is_dir() and path.resolve().is_relative_to(given.resolve())
+
+
+def default_folder(source: Path, command: str) -> Path:
+    """Return the folder for the results of a table, named after all of its name but the ending."""
+    return Path(f"{name_parts(source)[0] or 'table'}-{command}")
+
+
 @contextmanager
 def output_folder(path: Path) -> Iterator[Path]:
     """Make a folder at once, so that a mistake shows before hours of training; unmake it if nothing was written."""
     made: list[Path] = []
     try:
+        _make(path, made)
+        yield path
+    except BaseException:
+        remove_empty(made)
+        raise
+    finally:
+        for folder in made:
+            _made.remove(folder)
+
+
+_made: list[Path] = []
+"""Folders that were made for results which are not written yet."""
+
+
+def _make(path: Path, made: list[Path]) -> None:
+    try:
         for folder in [*reversed(path.parents), path]:
             if not folder.exists():
                 folder.mkdir()
                 made.append(folder)
-        if not path.is_dir():
-            raise UsageError(f"{path}: is a file; -o takes a folder.")
-        if not os.access(path, os.W_OK):
-            raise UsageError(f"{path}: is not writable; choose another folder with -o.")
-        remove_leftovers(path)
-        yield path
+                _made.append(folder)
     except OSError as error:
-        _remove_empty(made)
-        raise UsageError(f"{path}: cannot be written to ({error.strerror or error}).") from error
-    except BaseException:
-        _remove_empty(made)
-        raise
+        raise UsageError(f"{path}: cannot be made ({error.strerror or error}); choose another with -o.") from error
+    if not path.is_dir():
+        raise UsageError(f"{path}: is a file; -o takes a folder.")
+    if not os.access(path, os.W_OK):
+        raise UsageError(f"{path}: is not writable; choose another folder with -o.")
+    remove_leftovers(path)
 
 
-def _remove_empty(folders: list[Path]) -> None:
+def remove_empty(folders: list[Path] = _made) -> None:
+    """Remove folders that were made, if nothing was written into them."""
     for folder in reversed(folders):
         with suppress(OSError):
             folder.rmdir()
 
 
 def csv_text(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table as CSV; numbers keep all their digits."""
+    """Return a table as CSV; numbers keep all their digits, and no text is taken for a formula by a spreadsheet."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(headings)
-    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    writer.writerows([["" if cell is None else guarded(cell) for cell in row] for row in rows])
     return stream.getvalue()
+
+
+def guarded(cell: Any) -> Any:
+    """Return a text with an apostrophe before what a spreadsheet would run; numbers stay as they are."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(GUARDED) and not _is_number(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """Return the text that :func:`guarded` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(GUARDED) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def name_parts(source: Path) -> tuple[str, str]:
@@ -71,7 +143,7 @@ def name_parts(source: Path) -> tuple[str, str]:
     from tamis.writers import WRITERS
 
     if source.is_dir():
-        return source.name.split(".")[0], FOLDERS.get(source.suffix.lower(), ".parquet")
+        return source.name.removesuffix(source.suffix), FOLDERS.get(source.suffix.lower(), ".parquet")
     ending = format_of(source)
     stem, inner = source.name[: -len(ending)], "." + ending.split(".")[1]
     if ending.endswith(".gz") and inner in WRITERS:
@@ -119,6 +191,19 @@ def _cells(values: Any) -> list[Any]:
     return [None if value != value else float(value) for value in values]
 
 
+def selection_paths(folder: Path, source: Path) -> dict[str, Path]:
+    """Return the files that ``select`` writes."""
+    stem, ending = name_parts(source)
+    return {
+        "selector": folder / "selector.tamis",
+        "selected": folder / "selected.csv",
+        "features": folder / "features.csv",
+        "page": folder / "report.html",
+        "reduced": folder / f"{stem}-selected{ending}",
+        "result": folder / "result.json",
+    }
+
+
 def write_selection(
     folder: Path, source: Path, selector: Any, tables: "tuple[Table, Table]", analysis: "Analysis", verdict: "Verdict",
     *, transpose: bool, image_shape: tuple[int, int] | None,
@@ -129,6 +214,7 @@ def write_selection(
     """
     from tamis.cli.whole_features import original_names
     from tamis.files import write_text
+    from tamis.readers import format_of
     from tamis.report import write_report
     from tamis.writers import write_table
 
@@ -136,17 +222,14 @@ def write_selection(
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]
     cells = feature_rows(selector, analysis, table)
     chosen = original_names(table, selector.selected_)
-    stem, ending = name_parts(source)
-    page: dict[str, Any] = {"title": source.name, "image_shape": image_shape}
-    reduced = reduced_table(read, chosen, ending)
-    paths = [
-        ("selector", selector.save(folder / "selector.tamis")),
-        ("selected", write_text(folder / "selected.csv", csv_text(headings, cells[: len(chosen)]))),
-        ("features", write_text(folder / "features.csv", csv_text(headings, cells))),
-        ("page", write_report(folder / "report.html", selector, table, analysis, verdict, **page)),
-        ("reduced", write_table(folder / f"{stem}-selected{ending}", reduced, source=source, transpose=transpose)),
-    ]
-    return {name: str(path) for name, path in paths}
+    paths = selection_paths(folder, source)
+    reduced = reduced_table(read, chosen, format_of(paths["reduced"]))
+    selector.save(paths["selector"])
+    write_text(paths["selected"], csv_text(headings, cells[: len(chosen)]))
+    write_text(paths["features"], csv_text(headings, cells))
+    write_report(paths["page"], selector, table, analysis, verdict, title=source.name, image_shape=image_shape)
+    write_table(paths["reduced"], reduced, source=source, transpose=transpose)
+    return {name: str(path) for name, path in paths.items()}
 
 
 def feature_rows(selector: Any, analysis: "Analysis", table: "Table") -> list[list[Any]]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 SCHEMA = "tamis-result/1"
 """Name and version of the layout of result.json; the version changes when a key changes its meaning or goes away."""
 
+NAMES = ("selections.csv", "scores.csv", "result.json")
+"""What is kept of lists and their scores."""
+
 
 def document_of(command: str, file: Path, table: "Table", **parts: Any) -> dict[str, Any]:
     """Return a result for JSON: the same beginning for all commands, then the parts of one."""

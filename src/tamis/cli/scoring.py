@@ -11,6 +11,7 @@ import numpy as np
 
 from tamis.cli.fitting import Bar, Interruption, fit, make_selector
 from tamis.cli.options import UsageError, split
+from tamis.cli.output import unguarded
 from tamis.cli.whole_features import original_names
 from tamis.metrics import Sample, dense_sample, random_columns, score_columns, stability
 
@@ -55,7 +56,7 @@ def _from_text(path: Path) -> tuple[str, ...]:
     ]
     if not names:
         raise UsageError(f"{path}: lists no features.")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(names if column is None else map(unguarded, names)))
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,24 @@ class Selecting:
 
     def __init__(
         self, file: Path, k: int | None, method: str, seed: int, output: Path | None, shape: str | None,
-        reading: Reading, bar: Any, begun: float, quiet_report: bool = False,
+        reading: Reading, bar: Any, begun: float, quiet_report: bool, force: bool,
     ):  # fmt: skip
+        from tamis.cli.output import default_folder
+
         self.file, self.k, self.method, self.seed, self.shape = file, k, method, seed, shape
-        self.folder = output or Path(f"{file.name.split('.')[0] or 'table'}-tamis")
+        self.folder, self.force = output or default_folder(file, "tamis"), force
         self.reading, self.bar, self.begun, self.quiet_report = reading, bar, begun, quiet_report
 
     def go(self, keep: tuple[str, ...], never: tuple[str, ...], n_init: int | None, settings: dict[str, Any]) -> None:
         """Do everything but print the result."""
         from tamis.cli import fitting, output, processes
+        from tamis.writers import check_names
 
         with output.output_folder(self.folder) if processes.is_first() else nullcontext():
+            paths = output.selection_paths(self.folder, self.file)
+            output.check_outputs(paths.values(), [self.file], self.force)
             self.read = fitting.read_with_bar(self.file, self.reading.request(), self.bar)
+            check_names(paths["reduced"], self.read)
             self.table = fitting.fill_for(self.read, self.reading.missing, self.method)
             shape = parse_shape(self.shape, self.table.shape[1])
             size = fitting.size_for(self.table, self.k)
@@ -55,6 +61,7 @@ class Selecting:
 
     def _look_and_write(self, shape: tuple[int, int] | None) -> None:
         from tamis.cli import fitting, output, results
+        from tamis.files import recording
         from tamis.report import analyse
 
         self.bar.stage("Looking at the choice")
@@ -63,12 +70,12 @@ class Selecting:
         analysis = analyse(self.selector, scored.X, scored.y, self.seed)
         self.verdict, self.scores = self._verdict(), analysis.scores
         self.bar.stage("Writing")
-        self.files = output.write_selection(
-            self.folder, self.file, self.selector, (self.read, scored), analysis, self.verdict,
-            transpose=self.reading.transpose, image_shape=shape,
-        )  # fmt: skip
-        self.files["result"] = str(self.folder / "result.json")
-        results.write_result(self.folder, self._document())
+        with recording():
+            self.files = output.write_selection(
+                self.folder, self.file, self.selector, (self.read, scored), analysis, self.verdict,
+                transpose=self.reading.transpose, image_shape=shape,
+            )  # fmt: skip
+            results.write_result(self.folder, self._document())
 
     def _verdict(self) -> Any:
         """Return the verdict; a training that was cut short is never trusted."""

@@ -8,6 +8,7 @@ import typer
 from tamis.cli.options import (
     EXIT_INTERRUPTED,
     File,
+    Force,
     Jobs,
     Json,
     Method,
@@ -54,6 +55,7 @@ def evaluate(
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Folder for selections.csv, scores.csv and result.json."),
     ] = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -69,7 +71,7 @@ def evaluate(
     """
     from tamis.cli.evaluating import Evaluating
 
-    run = Evaluating(file, features, seed, output, reading, quiet or json)
+    run = Evaluating(file, features, seed, output, reading, quiet or json, force)
     run.go(n_random=random_lists, n_resamples=resamples, refits=refits)
     run.show(json)
 
@@ -78,7 +80,8 @@ def evaluate(
 def curve(
     file: File,
     k: Annotated[
-        str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10; auto: sizes that fit the table.")
+        str,
+        typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10; auto: sizes that fit the table."),
     ] = "auto",
     method: Method = "lscae",
     n_init: Restarts = None,
@@ -86,6 +89,7 @@ def curve(
     settings: Settings = None,
     output: Output = None,
     jobs: Jobs = 1,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -103,7 +107,9 @@ def curve(
     """
     sizes = None if k == "auto" else parse_sizes(k)
     plan = None if sizes is None else _plan(method, sizes)
-    run = _Several("curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet, json, jobs)
+    run = _Several(
+        "curve", file, plan, seed, n_init, parse_settings(settings), output, reading, quiet, json, jobs, force
+    )
     run.method = method
     run.go()
     run.finish()
@@ -124,6 +130,7 @@ def compare(
     settings: Settings = None,
     output: Output = None,
     jobs: Jobs = 1,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     *,
@@ -139,7 +146,9 @@ def compare(
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
     """
     plan = [(name, name, k) for name in _methods(methods)]
-    run = _Several("compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet, json, jobs)
+    run = _Several(
+        "compare", file, plan, seed, None, parse_settings(settings), output, reading, quiet, json, jobs, force
+    )
     run.go()
     run.finish()
 
@@ -164,24 +173,29 @@ class _Several:
     def __init__(
         self, command_name: str, file: Path, plan: list[tuple[str, str, int]] | None, seed: int, n_init: int | None,
         settings: dict[str, Any], folder: Path | None, reading: Reading, quiet: bool,
-        as_json: bool, jobs: int,
+        as_json: bool, jobs: int, force: bool,
     ):  # fmt: skip
+        from tamis.cli.output import default_folder
+
         self.command, self.file, self.plan, self.seed = command_name, file, plan or [], seed
         self.method = "lscae"
         self.suggested: int | None = None
         self.n_init, self.settings, self.reading, self.jobs = n_init, settings, reading, jobs
         self.quiet, self.as_json = quiet or as_json, as_json
-        self.folder = folder or Path(f"{file.name.split('.')[0] or 'table'}-{command_name}")
+        self.folder, self.force = folder or default_folder(file, command_name), force
         self.entries: list[Entry] = []
         self.interrupted = False
 
     def go(self) -> None:
         """Read, fit and score everything, and write it."""
-        from tamis.cli import fitting, output
+        from tamis.cli import fitting, output, results
+        from tamis.files import recording
         from tamis.metrics import dense_sample
 
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:
             bar.stage("Starting")
+            names = ("report.html", *results.NAMES)
+            output.check_outputs([self.folder / name for name in names], [self.file], self.force)
             read = fitting.read_with_bar(self.file, self.reading.request(), bar)
             if self.plan:
                 fitting.size_for(read, max(size for _, _, size in self.plan))
@@ -195,7 +209,8 @@ class _Several:
             if not self.as_json:
                 output.print_read(self._told(tables))
             self._fit_all(tasks, bar)
-            self._write()
+            with recording():
+                self._write()
 
     def _suggest(self) -> None:
         """Find the number of features that explains the structure, and sizes around it if none were named."""

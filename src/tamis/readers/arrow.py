@@ -12,6 +12,7 @@ import pyarrow as pa
 from tamis.readers.frame import Frame, table_of
 from tamis.readers.roles import assign_roles
 from tamis.readers.table import Progress, Request, Table
+from tamis.sources.memory import check_room, file_size
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -38,13 +39,17 @@ def frame_of(table: Any, request: Request, progress: Progress) -> Frame:
 
 def _open(path: Path) -> Any:
     if path.suffix.lower() in (".feather", ".arrow"):
-        from pyarrow import feather
+        from pyarrow import dataset, feather
 
+        declared = dataset.dataset(path, format="feather")
+        check_room(8.0 * declared.count_rows() * len(declared.schema), file_size(path), "the table")
         return feather.read_table(path, memory_map=False)
     from pyarrow import parquet
 
     # A path with "=" in it must not be read as a partition of a data set.
-    return parquet.ParquetFile(path).read()
+    file = parquet.ParquetFile(path)
+    check_room(8.0 * file.metadata.num_rows * file.metadata.num_columns, file_size(path), "the table")
+    return file.read()
 
 
 def _with_index(request: Request, table: Any) -> Request:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tamis.readers.table import Progress, ReadError, listed
+from tamis.sources.memory import Expanded
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """What the names of compressed files end with."""
@@ -67,7 +68,7 @@ def opened(path: Path, progress: Progress, member: str | None = None) -> Iterato
             yield counted  # type: ignore[misc]
             return
         with opener(counted, member) as stream:
-            yield stream
+            yield Expanded(stream, counted.total)  # type: ignore[misc]
 
 
 def member_of(path: Path, wanted: str | None) -> str:

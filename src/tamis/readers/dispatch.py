@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
+from tamis.files import why_unreadable
 from tamis.readers import pieces
 from tamis.readers.compression import ENDINGS, member_of
 from tamis.readers.findings import ASSUMED, Finding
 from tamis.readers.missing import look_for_gaps, mark_missing
 from tamis.readers.table import Progress, ReadError, Request, Table, numbered, required, unheard
+from tamis.sources.errors import REMEDY, TableError, first_line
+from tamis.sources.memory import expansion
 
 FORMATS = {
     ".csv": ("text", "CSV"),
@@ -70,10 +73,11 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     request, path = request or Request(), Path(path)
     reader, name = _reader(path, request)
     try:
-        table = reader(path, request, progress or unheard)
+        with expansion(request.max_expansion):
+            table = reader(path, request, progress or unheard)
         return table if table.in_pieces else _finish(table, request)
-    except ReadError as error:
-        raise ReadError(f"{path}: {error}") from error.__cause__
+    except TableError as error:
+        raise ReadError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error.__cause__
     except ModuleNotFoundError as error:
         raise ReadError(
             f"{path}: reading {name} needs {error.name}; install it with {_install(error.name)}."
@@ -82,7 +86,7 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
         raise ReadError(f"{path}: too large for the memory of this machine, or damaged.") from error
     except Exception as error:
         # Parsers of damaged files raise whatever they stumble over; the owner of the file needs one sentence.
-        raise ReadError(f"{path}: cannot be read as {name} ({_first_line(error)}).") from error
+        raise ReadError(f"{path}: cannot be read as {name} ({first_line(error)}); {REMEDY}.") from error
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -109,16 +113,9 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
         if pieces.wanted(path, request):
             return pieces.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
         raise ReadError(f"{path}: is a folder; name a file in it.")
-    try:
-        with path.open("rb"):
-            pass
-    except FileNotFoundError as error:
-        raise ReadError(f"{path}: there is no such file.") from error
-    except OSError as error:
-        raise ReadError(f"{path}: cannot be opened ({error.strerror}).") from error
+    if fault := why_unreadable(path):
+        raise ReadError(f"{path}: {fault}.")
     module, name = FORMATS[_inner_format(path, request)]
-    if path.stat().st_size == 0:
-        raise ReadError(f"{path}: is empty (0 bytes).")
     if pieces.wanted(path, request):
         return pieces.read, name
     return import_module(f"tamis.readers.{module}").read, name
@@ -140,11 +137,6 @@ def _install(module: str | None) -> str:
     extra = {"h5py": "hdf5", "anndata": "single-cell", "zarr": "zarr"}.get(str(module))
     module = {"python_calamine": "python-calamine"}.get(str(module), module)
     return f"pip install 'tamis[{extra}]'" if extra else f"pip install {module}"
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".")[:300] if lines else type(error).__name__
 
 
 def _finish(table: Table, request: Request) -> Table:

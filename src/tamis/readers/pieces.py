@@ -8,7 +8,7 @@ import numpy as np
 from tamis.readers.findings import LEFT_OUT, Finding, ReadReport, counted, listed
 from tamis.readers.roles import assign_roles
 from tamis.readers.table import Progress, ReadError, Request, Table, label_array, match_names, required
-from tamis.sources import READ_IN_PIECES, SourceError, TableSource, open_source
+from tamis.sources import READ_IN_PIECES, TableError, TableSource, open_source
 from tamis.sources.derived import Derived, equal_total_factors
 from tamis.sources.memory import too_large
 
@@ -27,7 +27,7 @@ def wanted(path: Path, request: Request) -> bool:
     # A compressed file is larger in memory than on disk: what is inside must tell.
     try:
         return path.stat().st_size > SMALL and too_large(_opened(path, request))
-    except (SourceError, ReadError, ImportError):
+    except (TableError, ReadError, ImportError):
         return False  # Reading it whole says what is wrong with it.
 
 
@@ -45,7 +45,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         table = _open(path, request)
         source = _transformed(table.X, request)
         _summarise(source, progress)
-    except SourceError as error:
+    except TableError as error:
         raise ReadError(str(error).removeprefix(f"{path}: ")) from error
     report = ReadReport(source.shape[0], {"number": source.shape[1]}, findings=table.report.findings)
     names = source.column_names()
@@ -66,18 +66,20 @@ def _open(path: Path, request: Request) -> Table:
 
 
 def _annotated(path: Path, request: Request) -> Table:
-    from tamis.sources.annotated import column_of, index_of, opened
+    from tamis.sources.annotated import column_of, columns_of, index_of, opened
 
     source, root = open_source(path, request.key), opened(path)
-    if "obs" not in root:
+    if hasattr(root, "dtype") or "obs" not in root:
         return _without_dropped(Table(source, source.column_names()), request)
     obs = root["obs"]
     for option, name in (("--index", request.index), ("--labels", request.labels)):
-        if name is not None and name not in obs:
-            known = [key for key in obs if not key.startswith("_")]
+        if name is not None and name not in columns_of(obs):
+            known = columns_of(obs)
             raise ReadError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
     samples = index_of(obs) if request.index is None else column_of(obs, request.index)
     y = None if request.labels is None else label_array(column_of(obs, request.labels))
+    if len(samples) != source.shape[0] or (y is not None and len(y) != source.shape[0]):
+        raise ReadError(f"holds {len(samples)} names or labels of samples for {source.shape[0]} rows; save it anew.")
     table = Table(source, source.column_names(), samples.astype(object), y, "cell", request.labels or "label")
     return _without_dropped(table, request)
 

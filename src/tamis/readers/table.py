@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.readers.findings import ReadReport, listed
-from tamis.sources import TableSource
+from tamis.sources import TableError, TableSource
+from tamis.sources.memory import MAX_EXPANSION
 
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
@@ -20,7 +21,7 @@ def unheard(done: int, total: int) -> None:
     """Tell nobody."""
 
 
-class ReadError(ValueError):
+class ReadError(TableError):
     """A file cannot be read as a table of numbers; the message is one sentence for its owner."""
 
 
@@ -59,6 +60,8 @@ class Request:
         Whether ``3/4/2020`` is in April; None leaves such features out if no date tells.
     transpose : bool
         Whether the file has features in rows.
+    max_expansion : float
+        How many times the stored bytes a file may declare or unpack; more than that is refused before it is read.
     log1p, scale : bool
         Whether counts are replaced by ``log(1 + x)``, after every sample was brought to the median total if
         ``scale`` is set.
@@ -86,6 +89,7 @@ class Request:
     na_values: tuple[str, ...] = ()
     day_first: bool | None = None
     transpose: bool = False
+    max_expansion: float = MAX_EXPANSION
     log1p: bool = False
     scale: bool = False
     only: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,9 +24,11 @@ from tamis.readers.lines import windows_encoding
 from tamis.readers.numbers import plain_number
 from tamis.readers.roles import Roles, assign_roles
 from tamis.readers.table import Progress, ReadError, Request, Table, unheard
+from tamis.sources.memory import check_room
 
 HEAD_BYTES = 2**18
 HEAD_MIN_LINES = 5
+LONGEST_HEAD = 2**26
 BLOCK_BYTES = 2**24
 WIDE = 4000
 """From so many features on, rows are read as one long column, since Arrow spends some time on each column."""
@@ -96,6 +99,8 @@ def _frame(plan: Plan, path: Path, request: Request, progress: Progress) -> Fram
     with _table_stream(path, request, plan.layout, progress) as stream:
         for numbers, words in reader(stream, plan):
             blocks.append(numbers)
+            # Blocks are put together at the end, so that there are two of each for a moment.
+            check_room(2 * sum(block.nbytes for block in blocks), inf, "the table")
             for place, cells in words.items():
                 texts[place].append(cells)
     if not sum(len(block) for block in blocks):
@@ -142,6 +147,8 @@ def _head(stream: IO[bytes]) -> bytes:
     while not complete and head.count(b"\n") < HEAD_MIN_LINES:
         more = stream.read(max(HEAD_BYTES, len(head)))
         head, complete = head + more, not more
+        if len(head) > LONGEST_HEAD:
+            raise ReadError(f"has no {HEAD_MIN_LINES} lines in its first {LONGEST_HEAD} bytes, so that it is no table.")
     end = head.rfind(b"\n")
     return head if end < 0 or complete or head.startswith((b"\xff\xfe", b"\xfe\xff")) else head[: end + 1]
 

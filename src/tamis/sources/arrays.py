@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.sources.source import SourceError, TableSource
+from tamis.sources.chunks import check_array
+from tamis.sources.errors import TableError
+from tamis.sources.npy import read_header, stored_length
+from tamis.sources.source import TableSource
 
 
 class SlicedArray(TableSource):
@@ -29,7 +32,9 @@ class SlicedArray(TableSource):
         names: Sequence[str] | NDArray | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
     ):
-        check_matrix(array, place)
+        check_shape(array.shape, array.dtype, place)
+        if not isinstance(array, np.ndarray):
+            check_array(array, "the matrix", in_pieces=True)
         super().__init__(place, array.shape, names, array.shape[1] * array.dtype.itemsize, files)
         self._array = array
 
@@ -38,7 +43,7 @@ class SlicedArray(TableSource):
 
 
 class FlatFile(TableSource):
-    """A dense table that lies in a file row after row, read by position.
+    """A dense table that lies in a file row after row, or column after column, read by position.
 
     A memory map of a file that shrinks kills the process; a read that comes back short is an error with a sentence.
 
@@ -48,23 +53,42 @@ class FlatFile(TableSource):
         The file.
     shape, dtype, offset
         What it holds, from which byte on.
+    by_columns : bool
+        Whether it lies column after column.
     """
 
-    def __init__(self, path: str | os.PathLike[str], shape: tuple[int, int], dtype: np.dtype, offset: int):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        shape: tuple[int, int],
+        dtype: np.dtype,
+        offset: int,
+        by_columns: bool = False,
+    ):
         super().__init__(os.fspath(path), shape, None, shape[1] * dtype.itemsize, [path])
-        self._dtype, self._offset, self._file = dtype, offset, open(path, "rb", buffering=0)  # noqa: SIM115
+        self._dtype, self._offset, self._by_columns = dtype, offset, by_columns
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
 
     def _read(self, start: int, stop: int) -> Any:
-        width = self.shape[1]
-        size, begin = width * self._dtype.itemsize, self._offset + start * width * self._dtype.itemsize
-        rows = bytearray()
-        while len(rows) < (stop - start) * size:
-            part = os.pread(self._file.fileno(), (stop - start) * size - len(rows), begin + len(rows))
+        n, width = self.shape
+        if not self._by_columns:
+            values = self._values(start * width, (stop - start) * width)
+            whole = len(values) // width
+            return values[: whole * width].reshape(whole, width)
+        columns = [self._values(column * n + start, stop - start) for column in range(width)]
+        whole = min(map(len, columns))
+        return np.stack([column[:whole] for column in columns], axis=1)
+
+    def _values(self, first: int, count: int) -> NDArray:
+        """Read consecutive values, fewer if the file ends."""
+        size, begin = count * self._dtype.itemsize, self._offset + first * self._dtype.itemsize
+        content = bytearray()
+        while len(content) < size:
+            part = os.pread(self._file.fileno(), size - len(content), begin + len(content))
             if not part:
                 break
-            rows += part
-        whole = len(rows) // size
-        return np.frombuffer(rows, self._dtype, whole * width).reshape(whole, width)
+            content += part
+        return np.frombuffer(content, self._dtype, len(content) // self._dtype.itemsize)
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -73,22 +97,29 @@ class FlatFile(TableSource):
 
 def numpy_file(path: str | os.PathLike[str]) -> TableSource:
     """Open a .npy file."""
-    # A memory map reads the header alone, and makes sure that the file is as long as the header says.
-    return memory_map(np.lib.format.open_memmap(path, mode="r"))
+    with open(path, "rb") as stream:
+        shape, by_columns, dtype = read_header(stream, stored_length(stream))
+        offset = stream.tell()
+    check_shape(shape, dtype, os.fspath(path))
+    return FlatFile(path, (shape[0], shape[1]), dtype, offset, by_columns)
 
 
 def memory_map(array: np.memmap) -> TableSource:
     """Read a memory map by position if it shows a file as it is, and through the map otherwise."""
     place = os.fspath(array.filename) if array.filename is not None else "X"
-    check_matrix(array, place)
-    if isinstance(array.base, mmap.mmap) and array.flags.c_contiguous and array.filename is not None:
-        return FlatFile(array.filename, array.shape, array.dtype, int(array.offset))
+    check_shape(array.shape, array.dtype, place)
+    by_columns = not array.flags.c_contiguous and array.flags.f_contiguous
+    whole = array.flags.c_contiguous or array.flags.f_contiguous
+    if isinstance(array.base, mmap.mmap) and whole and array.filename is not None:
+        return FlatFile(array.filename, array.shape, array.dtype, int(array.offset), by_columns)
     return SlicedArray(array, place, files=[] if array.filename is None else [array.filename])
 
 
-def check_matrix(array: Any, place: str) -> None:
-    """Raise :class:`SourceError` unless an array is a matrix of real numbers with something in it."""
-    if len(array.shape) != 2:
-        raise SourceError(f"{place}: has {len(array.shape)} dimension(s); a table has two, samples and features.")
-    if np.dtype(array.dtype).kind not in "biuf":
-        raise SourceError(f"{place}: holds {array.dtype}, not real numbers.")
+def check_shape(shape: Sequence[int], dtype: Any, place: str) -> None:
+    """Raise :class:`TableError` unless an array is a matrix of real numbers with something in it."""
+    if len(shape) != 2:
+        raise TableError(f"{place}: has {len(shape)} dimension(s); a table has two, samples and features.")
+    if min(shape) < 1:
+        raise TableError(f"{place}: has {shape[0]} rows and {shape[1]} features; a table needs both.")
+    if np.dtype(dtype).kind not in "biuf":
+        raise TableError(f"{place}: holds {dtype}, not real numbers.")

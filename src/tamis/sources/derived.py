@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from tamis.sources.source import SourceError, TableSource
+from tamis.sources.errors import TableError
+from tamis.sources.source import TableSource
 
 
 class Derived(TableSource):
@@ -50,7 +51,7 @@ class Derived(TableSource):
             block = csr_array(diags_array(factors) @ block) if issparse(block) else block * factors[:, None]
         if self._log1p:
             if (block.data if issparse(block) else block).min(initial=0) <= -1:
-                raise SourceError(
+                raise TableError(
                     f"{self.place}: rows {start} to {stop - 1} hold numbers of -1 or less; leave --log1p out."
                 )
             block = block.astype(np.float64).log1p() if issparse(block) else np.log1p(block, dtype=np.float64)
@@ -62,7 +63,7 @@ def equal_total_factors(source: TableSource) -> NDArray[np.float64]:
     totals = np.empty(source.shape[0])
     for start, block in source.blocks():
         if (block.data if issparse(block) else block).min(initial=0) < 0:
-            raise SourceError(f"{source.place}: --scale is for counts, but the table holds negative numbers.")
+            raise TableError(f"{source.place}: --scale is for counts, but the table holds negative numbers.")
         totals[start : start + block.shape[0]] = np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
     if not (totals > 0).any():
         return totals

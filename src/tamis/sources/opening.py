@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
-from tamis.sources.source import SourceError, TableSource
+from tamis.files import why_unreadable
+from tamis.sources.errors import TableError, reading
+from tamis.sources.source import TableSource
 
 READ_IN_PIECES = (".npy", ".h5ad", ".zarr", ".parquet", ".pq")
 """Endings of files that need not be read whole."""
@@ -26,25 +28,23 @@ def open_source(path: str | os.PathLike[str], key: str | None = None) -> TableSo
 
     Raises
     ------
-    SourceError
+    TableError
         With one sentence on what is wrong.
     """
-    source = _opened(Path(path), key)
+    with reading(path):
+        source = _opened(Path(path), key)
     source.opened_by = (open_source, (os.fspath(path), key))
     return source
 
 
 def _opened(path: Path, key: str | None) -> TableSource:
-    if not path.exists():
-        raise SourceError(f"{path}: there is no such file.")
+    if fault := why_unreadable(path):
+        raise TableError(f"{path}: {fault}.")
     ending = path.suffix.lower()
     if ending == ".npy":
         from tamis.sources.arrays import numpy_file
 
-        try:
-            return numpy_file(path)
-        except (ValueError, EOFError) as error:
-            raise SourceError(f"{path}: is damaged or no table of numbers ({str(error).splitlines()[0]}).") from error
+        return numpy_file(path)
     if ending in (".h5ad", ".zarr"):
         from tamis.sources import annotated
 
@@ -53,4 +53,4 @@ def _opened(path: Path, key: str | None) -> TableSource:
         from tamis.sources.parquet import ParquetParts, parquet_files
 
         return ParquetParts(parquet_files(path), place=os.fspath(path))
-    raise SourceError(f"{path}: cannot be read in pieces; {', '.join(READ_IN_PIECES)} and Parquet folders can.")
+    raise TableError(f"{path}: cannot be read in pieces; {', '.join(READ_IN_PIECES)} and Parquet folders can.")

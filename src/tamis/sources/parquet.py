@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.sources.source import SourceError, TableSource
+from tamis.sources.errors import TableError, reading
+from tamis.sources.memory import check_expansion
+from tamis.sources.source import TableSource
 
 
 class ParquetParts(TableSource):
@@ -38,6 +40,7 @@ class ParquetParts(TableSource):
         self._groups = [(path, i) for path, i, _ in groups]
         self._borders = np.cumsum([0, *(size for *_, size in groups)])
         shape = (int(self._borders[-1]), len(self._columns))
+        check_expansion(8.0 * shape[0] * shape[1], sum(map(os.path.getsize, self._paths)), "the table")
         super().__init__(place, shape, self._columns, 8 * shape[1], self._paths)
         self._open: tuple[int, int, Any] | None = None
 
@@ -101,12 +104,10 @@ def _numbers(batch: Any) -> NDArray:
 
 
 def _schema(path: str) -> Any:
-    from pyarrow import ArrowException, parquet
+    from pyarrow import parquet
 
-    try:
+    with reading(path, "cannot be read as Parquet"):
         return parquet.read_schema(path)
-    except ArrowException as error:
-        raise SourceError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0].rstrip('.')}).") from error
 
 
 def _group_sizes(path: str) -> list[int]:
@@ -121,13 +122,13 @@ def _check_part(path: str, first: Any, columns: list[str]) -> None:
     if schema.names != first.names:
         missing = [name for name in first.names if name not in schema.names]
         lack = f", lacking {missing[0]!r}" if missing else ""
-        raise SourceError(
+        raise TableError(
             f"{path}: has {len(schema.names)} column(s){lack} where the first part has {len(first.names)}; all parts "
             "of a table need the same columns in the same order."
         )
     for name in columns:
         if not is_number(schema.field(name).type):
-            raise SourceError(f"{path}: the column {name!r} holds {schema.field(name).type}, not numbers.")
+            raise TableError(f"{path}: the column {name!r} holds {schema.field(name).type}, not numbers.")
 
 
 def is_number(kind: Any) -> bool:
@@ -144,5 +145,5 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
         return [path]
     parts = sorted(part for part in path.rglob("*.parquet") if not part.name.startswith((".", "_")))
     if not parts:
-        raise SourceError(f"{path}: holds no .parquet files.")
+        raise TableError(f"{path}: holds no .parquet files.")
     return parts

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.columns import ColumnSummary
-from tamis.sources.source import SourceError, TableSource, stacked
+from tamis.sources.errors import TableError
+from tamis.sources.source import TableSource, stacked
 
 
 class RowBlocks(TableSource):
@@ -29,7 +30,7 @@ class RowBlocks(TableSource):
 
     def __init__(self, blocks: Iterable[Any], names: Sequence[str] | None = None, place: str = "X"):
         if iter(blocks) is blocks:
-            raise SourceError(
+            raise TableError(
                 f"{place}: is an iterator, spent after one pass; pass an object that can be gone through again."
             )
         self._blocks = blocks
@@ -38,14 +39,14 @@ class RowBlocks(TableSource):
             block = as_block(raw, f"{place}: block {number}")
             summary = summary or ColumnSummary(block.shape[1])
             if block.shape[1] != len(summary.mean):
-                raise SourceError(
+                raise TableError(
                     f"{place}: block {number} has {block.shape[1]} column(s) where the first has {len(summary.mean)}."
                 )
             held += block.data.nbytes if issparse(block) else block.nbytes
             sizes.append(block.shape[0])
             summary.add(block, sum(sizes[:-1]))
         if summary is None:
-            raise SourceError(f"{place}: holds no blocks.")
+            raise TableError(f"{place}: holds no blocks.")
         self._borders = np.cumsum([0, *sizes])
         shape = (int(self._borders[-1]), len(summary.mean))
         super().__init__(place, shape, names, held / max(1, shape[0]))
@@ -75,14 +76,14 @@ class RowBlocks(TableSource):
         while self._next <= number:
             raw = next(self._iterator, None)
             if raw is None:
-                raise SourceError(
+                raise TableError(
                     f"{self.place}: ended before block {number}; there were {len(self._borders) - 1} blocks before."
                 )
             self._next += 1
         block = as_block(raw, f"{self.place}: block {number}")
         size = int(self._borders[number + 1] - self._borders[number])
         if block.shape != (size, self.shape[1]):
-            raise SourceError(
+            raise TableError(
                 f"{self.place}: block {number} is {block.shape[0]} x {block.shape[1]}, and was {size} x "
                 f"{self.shape[1]} before; blocks must keep their sizes."
             )
@@ -95,7 +96,7 @@ def as_block(raw: Any, place: str) -> Any:
         raw = raw[0]
     block = csr_array(raw) if issparse(raw) else np.asarray(raw)
     if block.ndim != 2 or block.dtype.kind not in "biuf":
-        raise SourceError(f"{place} is {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
+        raise TableError(f"{place} is {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
     return block
 
 

@@ -12,13 +12,12 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from tamis.columns import ColumnStatistics, ColumnSummary
 from tamis.sources.ahead import read_ahead
+from tamis.sources.errors import TableError, reading
 
 BLOCK_BYTES = 2**22
 """Stored bytes that are read in one go, about."""
 
-
-class SourceError(ValueError):
-    """A table cannot be read in pieces, or changed meanwhile; the message is one sentence with the place."""
+AGAIN = "see that the table is whole and did not change meanwhile, and fit again"
 
 
 class TableSource(ABC):
@@ -51,8 +50,10 @@ class TableSource(ABC):
     ):
         self.place, self.shape = place, (int(shape[0]), int(shape[1]))
         self.names = None if names is None else np.array([str(name) for name in names], dtype=object)
+        if self.names is not None and len(self.names) != self.shape[1]:
+            raise TableError(f"{place}: has {len(self.names)} names for {self.shape[1]} features; save it anew.")
         self.row_bytes = max(1.0, float(row_bytes))
-        self._sizes = {os.fspath(path): os.stat(path).st_size for path in files}
+        self._stamps = {os.fspath(path): _stamp(path) for path in files}
         self._statistics: ColumnStatistics | None = None
         self.opened_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 
@@ -74,40 +75,41 @@ class TableSource(ABC):
         return np.append(np.arange(start, stop, step), stop).astype(np.intp)
 
     def read(self, start: int, stop: int) -> Any:
-        """Give the rows from ``start`` to ``stop - 1``; raise :class:`SourceError` if they cannot be had."""
+        """Give the rows from ``start`` to ``stop - 1``; raise :class:`TableError` if they cannot be had."""
         where = f"{self.place}: rows {start} to {stop - 1}"
         self._check_files(where)
         try:
-            block = self._read(start, stop)
-        except (SourceError, KeyboardInterrupt):
+            with reading(self.place, "could not be read", AGAIN, f"rows {start} to {stop - 1} "):
+                block = self._read(start, stop)
+        except TableError:
+            self._check_files(where)  # That a file is gone explains more than what its reader stumbled over.
             raise
-        except Exception as error:
-            # Every library of storage has errors of its own kinds; the owner of the data needs one sentence.
-            self._check_files(where)
-            raise SourceError(f"{where} could not be read ({_first_line(error)}).") from error
+        self._check_files(where)
         return self._checked(block, where, stop - start)
 
     def _check_files(self, where: str) -> None:
-        for path, size in self._sizes.items():
+        for path, (size, changed) in self._stamps.items():
             try:
-                now = os.stat(path).st_size
+                now, changed_now = _stamp(path)
             except OSError as error:
-                raise SourceError(
+                raise TableError(
                     f"{where} could not be read: {path} vanished ({error.strerror}); put it back and fit again."
                 ) from error
             if now < size:
-                raise SourceError(
+                raise TableError(
                     f"{where} could not be read: {path} shrank from {size} to {now} bytes; restore it and fit again."
                 )
+            if changed_now != changed:
+                raise TableError(f"{where} could not be read: {path} changed meanwhile; leave it alone and fit again.")
 
     def _checked(self, block: Any, where: str, n_rows: int) -> Any:
         block = csr_array(block) if issparse(block) else np.asarray(block)
         if block.ndim != 2 or block.dtype.kind not in "biuf":
-            raise SourceError(f"{where} are {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
+            raise TableError(f"{where} are {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
         if block.shape[1] != self.shape[1]:
-            raise SourceError(f"{where} have {block.shape[1]} column(s) where the table has {self.shape[1]}.")
+            raise TableError(f"{where} have {block.shape[1]} column(s) where the table has {self.shape[1]}.")
         if block.shape[0] != n_rows:
-            raise SourceError(f"{where} could not be read: only {block.shape[0]} of {n_rows} rows are there.")
+            raise TableError(f"{where} could not be read: only {block.shape[0]} of {n_rows} rows are there.")
         return block
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
@@ -169,6 +171,12 @@ class TableSource(ABC):
         return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
 
 
+def _stamp(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Return the size of a file, and when it was changed."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
 def stacked(parts: Sequence[Any]) -> Any:
     """Put blocks on top of each other, which may be dense or CSR."""
     if len(parts) == 1:
@@ -176,8 +184,3 @@ def stacked(parts: Sequence[Any]) -> Any:
     if issparse(parts[0]):
         return csr_array(vstack(parts, format="csr"))
     return np.concatenate(parts)
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".")[:300] if lines else type(error).__name__

@@ -1,0 +1,188 @@
+"""What is written: never over an input, over others' files only if asked to, and safe to open in a spreadsheet."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tamis.cli import output
+from tamis.cli.options import UsageError
+from tamis.files import is_own
+
+GOOD = "a,b,c,d\n" + "".join(f"{i},{i * i % 7},{i % 3},{(3 * i) % 5}\n" for i in range(1, 13))
+QUICK = ["-m", "variance", "-k", 2]
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "t.csv").write_text(GOOD)
+    return tmp_path / "t.csv"
+
+
+def refused(result, sentence):
+    assert result.exit_code == 2, result.stderr
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_an_input_is_never_replaced(run, tmp_path, force):
+    for name in ("features.csv", "selected.csv"):
+        (tmp_path / name).write_text(GOOD)
+        refused(run("select", name, *QUICK, "-o", ".", *force), f"{name}: would replace the input {name}")
+        assert (tmp_path / name).read_text() == GOOD
+        (tmp_path / name).unlink()
+
+
+def test_an_input_by_another_name_is_not_replaced(run, table, tmp_path):
+    (tmp_path / "out").mkdir()
+    os.link(table, tmp_path / "out" / "selected.csv")
+    refused(run("select", "t.csv", *QUICK, "-o", "out", "--force"), "would replace the input t.csv")
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_report_and_apply_spare_the_table_and_the_selector(run, table, tmp_path, force):
+    run("select", "t.csv", *QUICK, "-o", "out")
+    saved = (tmp_path / "out/selector.tamis").read_bytes()
+    for command in ("report", "apply"):
+        for target in ("t.csv", "out/selector.tamis"):
+            if command == "apply" and target.endswith("tamis"):
+                continue
+            refused(run(command, "out/selector.tamis", "t.csv", "-o", target, *force), "would replace the input")
+    assert table.read_text() == GOOD
+    assert (tmp_path / "out/selector.tamis").read_bytes() == saved
+
+
+def test_nothing_is_written_into_an_input_folder(run, table, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "parts").mkdir()
+    parquet.write_table(pa.table({name: [float(i) for i in range(9)] for name in "abc"}), tmp_path / "parts/0.parquet")
+    refused(run("select", "parts", *QUICK, "-o", "parts"), "would replace the input parts")
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["0.parquet"]
+
+
+@pytest.mark.parametrize("name", ["selected.csv", "t-selected.csv", "report.html", "selector.tamis"])
+def test_files_of_others_are_replaced_only_by_force(run, table, tmp_path, name):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine")
+    refused(run("select", "t.csv", *QUICK, "-o", "out"), f"out/{name}: is there already, and is not as tamis wrote it")
+    assert (tmp_path / "out" / name).read_text() == "mine"
+    assert len(list((tmp_path / "out").iterdir())) == 1
+    assert run("select", "t.csv", *QUICK, "-o", "out", "--force").exit_code == 0
+    assert (tmp_path / "out" / name).read_bytes() != b"mine"
+
+
+def test_own_files_are_replaced_until_they_are_edited(run, table, tmp_path):
+    for _ in range(2):
+        assert run("select", "t.csv", *QUICK, "-o", "out").exit_code == 0
+    assert is_own(tmp_path / "out/selected.csv")
+    with (tmp_path / "out/selected.csv").open("a") as stream:
+        stream.write("a remark\n")
+    refused(run("select", "t.csv", *QUICK, "-o", "out"), "is not as tamis wrote it")
+
+
+@pytest.mark.parametrize(("command", "name"), [("curve", "scores.csv"), ("compare", "report.html")])
+def test_several_selections_spare_files_of_others(run, table, tmp_path, command, name):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine")
+    methods = ["-m", "variance"] if command == "curve" else ["-m", "variance,random"]
+    refused(run(command, "t.csv", "-k", 2, "-o", "out", *methods), f"out/{name}: is there already")
+    assert run(command, "t.csv", "-k", 2, "-o", "out", *methods, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["report", "apply"])
+def test_pages_and_reduced_tables_spare_files_of_others(run, table, tmp_path, command):
+    run("select", "t.csv", *QUICK, "-o", "out")
+    target = "page.html" if command == "report" else "small.csv"
+    (tmp_path / target).write_text("mine")
+    line = (command, "out/selector.tamis", "t.csv", "-o", target)
+    refused(run(*line), f"{target}: is there already")
+    assert run(*line, "--force").exit_code == 0
+    assert run(*line).exit_code == 0
+
+
+def test_default_folders_differ_by_the_whole_name(run, tmp_path):
+    for name in ("t.csv", "t.tar.csv"):
+        (tmp_path / name).write_text(GOOD)
+        assert run("select", name, *QUICK).exit_code == 0
+    assert (tmp_path / "t-tamis" / "selected.csv").is_file()
+    assert (tmp_path / "t.tar-tamis" / "selected.csv").is_file()
+
+
+def test_a_folder_in_the_place_of_a_file(tmp_path):
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(UsageError, match=r"report\.html: is a folder where a file is to be written"):
+        output.check_outputs([tmp_path / "report.html"], [], force=True)
+
+
+HOSTILE = ["=1+1", "+x", "-x", "@SUM(A1)", "'=1", "\tx"]
+
+
+def test_spreadsheets_run_no_name(run, tmp_path):
+    names = [*HOSTILE, "plain", "other"]
+    lines = [names, *[[str((i * j + j) % 7) for j in range(2, 10)] for i in range(12)]]
+    with (tmp_path / "t.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows(lines)
+    assert run("select", "t.csv", "-m", "variance", "-k", 7).exit_code == 0
+    for name in ("selected.csv", "features.csv"):
+        with (tmp_path / "t-tamis" / name).open(newline="") as stream:
+            cells = [cell for row in csv.reader(stream) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "+x", "-x", "@", "\t"))]
+        assert "'=1+1" in cells
+    with (tmp_path / "t-tamis/t-selected.csv").open(newline="") as stream:
+        kept = next(csv.reader(stream))
+    assert set(kept) <= {name.strip() for name in names}
+    assert run("evaluate", "t.csv", "-f", "t-tamis/selected.csv", "--random", 1, "--resamples", 1).exit_code == 0
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "plain", "''", "'"])
+def test_guarded_names_are_read_back(name):
+    assert output.unguarded(output.guarded(name)) == name
+
+
+def test_a_read_only_checkpoint_is_blamed_on_itself(run, table, tmp_path):
+    (tmp_path / "state").write_text("a file")
+    result = run("select", "t.csv", "-k", 2, "-o", "out", "--checkpoint", "state")
+    assert result.exit_code == 2
+    assert "state" in result.stderr
+    assert "out:" not in result.stderr
+
+
+def test_messages_name_the_file_and_not_the_temporary_one(run, table, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    result = run("select", "t.csv", *QUICK, "-o", "out")
+    refused(result, "out/selector.tamis: No space left on device")
+    assert ".tamis-" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def start(folder, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "tamis", *map(str, arguments)],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("delay", [0.15, 0.6, 1.5])
+def test_signals_end_a_run_at_any_moment(table, tmp_path, number, code, delay):
+    process = start(tmp_path, "select", "t.csv", "-k", 2, "-o", "out", "--set", "max_epochs=100000")
+    time.sleep(delay)
+    process.send_signal(number)
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=60)
+    # Before the first line of ours the interpreter itself ends, by the signal.
+    assert process.returncode in (code, -number)
+    if process.returncode == code:
+        assert "Traceback" not in stderr
+    assert not (tmp_path / "out").exists()
+    assert table.read_text() == GOOD
