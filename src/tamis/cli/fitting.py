@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import NothingFound, UsageError, complain
+from tamis.cli.options import NoStructureFoundError, UsageError, complain
 
 if TYPE_CHECKING:
     from tamis.readers import Request, Table
@@ -215,7 +215,7 @@ def suggested_curve(table: "Table") -> "KCurve":
     try:
         return choose_k(table.X)
     except NoStructureError:
-        raise NothingFound(
+        raise NoStructureFoundError(
             "no feature depends on any other more than chance would have it, so that there is nothing to choose; check "
             "that the right features and enough rows were read, or name a number by -k."
         ) from None

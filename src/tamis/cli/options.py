@@ -149,7 +149,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-class NothingFound(Exception):
+class NoStructureFoundError(Exception):
     """The table has no structure, so that there is nothing to choose."""
 
 
@@ -171,7 +171,7 @@ def with_errors_as_sentences(work: Callable[[], None]) -> None:
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
         raise
-    except NothingFound as error:
+    except NoStructureFoundError as error:
         complain(str(error))
         raise typer.Exit(EXIT_NO_STRUCTURE) from None
     except KeyError as error:

@@ -81,7 +81,7 @@ def curve(
     file: File,
     k: Annotated[
         str,
-        typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10; auto: sizes that fit the table."),
+        typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20,50 or 10:50:10; auto fits the table."),
     ] = "auto",
     method: Method = "lscae",
     n_init: Restarts = None,

@@ -1,6 +1,6 @@
 """What each departure from the paper earns: the default with one of them taken back, on planted tables and real sets.
 
-``python -m research.planted.departures run`` does what is missing; ``page`` writes the table of docs/deviations.md.
+``python -m research.departures run`` does what is missing; ``page`` writes the table of docs/deviations.md.
 Real sets need a data folder (TAMIS_DATA); their labels only score.
 """
 
