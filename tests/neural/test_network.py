@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from tamis.neural.concrete import ConcreteLayer
@@ -37,6 +38,14 @@ def test_equal_units_still_get_distinct_columns():
 def test_candidates_and_kept_columns_are_mapped():
     columns, _ = distinct_columns(layer([[[0.0, 1.0]]], candidates=torch.tensor([1, 4]), kept=[2, 0], n_features=5))
     assert columns.tolist() == [[2, 0, 4]]
+
+
+@pytest.mark.parametrize("candidates", [[], [1, 3]])
+def test_without_free_units_the_kept_columns_are_all(candidates):
+    made = ConcreteLayer(2, 2, 4, candidates=torch.tensor(candidates, dtype=torch.long), kept=[2, 0])
+    columns, collisions = distinct_columns(made)
+    assert columns.tolist() == [[2, 0], [2, 0]]
+    assert collisions.tolist() == [0, 0]
 
 
 def test_hard_codes():

@@ -177,6 +177,16 @@ def test_everything_kept_by_request(blobs, quick):
     assert len(selector.history_) == 0
 
 
+@pytest.mark.parametrize("selector", [*SELECTORS, partial(LSCAE, structure_first=False)])
+@pytest.mark.parametrize("kept", [[3, 1], [3, 1, 0, 2, 4]], ids=["some", "all"])
+def test_noise_kept_by_request(selector, kept, rng, quick):
+    """Without structure and without a choice there is no goal, and there need not be one."""
+    X = rng.standard_normal((60, 5))
+    found = selector(len(kept), must_keep=kept, **quick).fit(X)
+    assert found.selected_.tolist() == kept
+    assert found.reconstruct(found.transform(X)).shape == (60, 5)
+
+
 def test_constant_columns_take_no_part(blobs, quick):
     X = np.insert(blobs.X, [0, 3], 7.0, axis=1)
     with pytest.warns(ConstantColumnsWarning, match="column 0, column 4"):

@@ -96,6 +96,9 @@ def distinct_columns(layer: ConcreteLayer) -> tuple[Tensor, Tensor]:
     Units choose in the order of their peak probability, ties by position; a unit whose favourite is taken gets its
     most probable free column.
     """
+    n_restarts, free_units, _ = layer.shape
+    if not free_units:  # and perhaps nothing to choose from
+        return layer.kept.cpu().expand(n_restarts, -1), torch.zeros(n_restarts, dtype=torch.long)
     probabilities = layer.probabilities().detach().cpu()
     picks = torch.stack([choose_in_turn(unit_by_column) for unit_by_column in probabilities])
     collisions = (picks != probabilities.argmax(dim=-1)).sum(dim=-1)

@@ -22,7 +22,8 @@ class StructureFirst(FeatureSelector):
     def _candidates(self, structure: Structure, task: Task) -> NDArray[np.intp]:
         """Return the features to choose from; tell the user if some of them can only be filler."""
         n_free = task.k - len(task.must_keep)
-        candidates = candidate_features(structure, task.candidates, n_free)
+        # Where all is kept, one more feature stands for the rest: without structure, it is the goal.
+        candidates = candidate_features(structure, task.candidates, max(1, n_free))
         n_filler = int((~structure.structured[candidates[:n_free]]).sum())
         if n_filler:
             warn(filler_message(n_filler, n_free, structure.n_structured), FillerWarning, stacklevel=6)
