@@ -162,3 +162,9 @@ def test_evidence_holds_standardised_rows_of_the_table(table):
     assert evidence.kept.tolist() == [3]
     wide = Evidence.of(np.zeros((150, 2**16)), NONE)
     assert wide.sample.shape == (100, 2**16)
+
+
+def test_cells_that_are_missing_together_are_no_evidence(rng):
+    X = rng.standard_normal((N, 10))
+    X[:100, :5] = np.nan
+    assert judge_table(X, np.array([0, 1])) == Verdict(False, [NO_STRUCTURE])
