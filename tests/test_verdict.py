@@ -155,10 +155,16 @@ def test_evidence_in_rows_is_small_for_structure_alone(table, rng):
     assert pvalues[2:].min() > 0.01
 
 
-def test_evidence_holds_rows_of_the_table(table):
+def test_evidence_holds_standardised_rows_of_the_table(table):
     evidence = Evidence.of(table, np.array([3]))
     assert evidence.sample.dtype == np.float32
-    np.testing.assert_array_equal(evidence.sample, table.astype(np.float32))
+    np.testing.assert_array_equal(evidence.sample, standardised(table, [np.arange(N)]).astype(np.float32))
     assert evidence.kept.tolist() == [3]
     wide = Evidence.of(np.zeros((150, 2**16)), NONE)
     assert wide.sample.shape == (100, 2**16)
+
+
+def test_cells_that_are_missing_together_are_no_evidence(rng):
+    X = rng.standard_normal((N, 10))
+    X[:100, :5] = np.nan
+    assert judge_table(X, np.array([0, 1])) == Verdict(False, [NO_STRUCTURE])

@@ -104,7 +104,9 @@ class Evidence(NamedTuple):
         Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
         """
         sample, rows = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
-        return cls(standardised(sample, [np.arange(len(rows))]).astype(np.float32), kept)
+        scores = standardised(sample, [np.arange(len(rows))])
+        # Cells that are missing together must not count as equal values.
+        return cls(np.where(np.isnan(sample), np.nan, scores).astype(np.float32), kept)
 
 
 def judge_table(X: Any, selected: NDArray[np.intp]) -> Verdict:
