@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-QUICK = ("-q", "--n-init", "1", "--set", "max_epochs=60", "--set", "check_stability=False")
+QUICK = ("-q", "--n-init", "1", "--set", "max_epochs=60")
 STATE = ("--checkpoint", "state", "--set", "checkpoint_every=0")
 """A checkpoint after every step, so that a kill in the middle of training finds one."""
 

@@ -88,12 +88,14 @@ def test_own_files_are_replaced_until_they_are_edited(run, table, tmp_path):
 
 
 @pytest.mark.parametrize(("command", "name"), [("curve", "scores.csv"), ("compare", "report.html")])
-def test_several_selections_spare_files_of_others(run, table, tmp_path, command, name):
+def test_several_selections_spare_files_of_others(run, table_file, roles, tmp_path, command, name):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / name).write_text("mine")
     methods = ["-m", "variance"] if command == "curve" else ["-m", "variance,random"]
-    refused(run(command, "t.csv", "-k", 2, "-o", "out", *methods), f"out/{name}: is there already")
-    assert run(command, "t.csv", "-k", 2, "-o", "out", *methods, "--force").exit_code == 0
+    line = (command, table_file, "-k", 2, "-o", "out", *methods, *roles)
+    refused(run(*line), f"out/{name}: is there already")
+    assert run(*line, "--force").exit_code == 0
+    assert (tmp_path / "out" / name).read_bytes() != b"mine"
 
 
 @pytest.mark.parametrize("command", ["report", "apply"])
