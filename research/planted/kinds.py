@@ -1,8 +1,6 @@
 """Planted tables: kinds of structure in some features, noise in the others, everything else drawn at random.
 
-A kind is a function of a random generator, the number of rows and the number of informative features. It returns the
-informative features and, for each, the group it belongs to: features of one group are copies of each other, and one
-of them is enough. :func:`planted_table` draws the sizes, adds noise features of random laws and scales, and shuffles
+:func:`planted_table` draws the sizes, adds noise features of random laws and scales, and shuffles
 the order of the features.
 """
 
@@ -12,10 +10,10 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import make_classification, make_moons
 
-Array = NDArray[np.float64]
-Block = tuple[Array, NDArray[np.intp]]
+from research.planted import blocks
+from research.planted.blocks import Array, Block
+
 Kind = Callable[[np.random.Generator, int, int], Block]
 
 MAX_CELLS = 2_500_000
@@ -55,290 +53,49 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def each_its_own(features: Array) -> Block:
-    """Return the features with a group each."""
-    return features, np.arange(features.shape[1])
-
-
-# ------------------------------------------------------------------------------------------------------------- clusters
-
-
-def _labels(rng: np.random.Generator, n: int, n_clusters: int) -> NDArray[np.intp]:
-    """Draw clusters of unequal sizes, none under a tenth of an equal share."""
-    shares = rng.dirichlet(np.full(n_clusters, 4.0)) + 0.1 / n_clusters
-    return rng.choice(n_clusters, size=n, p=shares / shares.sum())
-
-
-def _separated(rng: np.random.Generator, n: int, m: int, n_clusters: int, low: float, high: float) -> Array:
-    """Draw clusters whose centres in every feature spread over ``separation`` standard deviations."""
-    labels = _labels(rng, n, n_clusters)
-    separation = rng.uniform(low, high)
-    centres = rng.permuted(np.tile(np.linspace(0, separation, n_clusters)[:, None], (1, m)), axis=0)
-    return centres[labels] + rng.standard_normal((n, m))
-
-
-def two_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Two clusters, shown by every feature."""
-    return each_its_own(_separated(rng, n, max(2, m), 2, 3.0, 8.0))
-
-
-def clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Three to six clusters with random centres."""
-    return each_its_own(_separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0))
-
-
-def partial_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Clusters each of which is set apart by features of its own, as marker genes do."""
-    n_clusters = int(rng.integers(2, 6))
-    m = max(2 * n_clusters, m)
-    labels = _labels(rng, n, n_clusters)
-    own = np.arange(m) % n_clusters
-    return each_its_own(rng.uniform(3, 7) * (labels[:, None] == own) + rng.standard_normal((n, m)))
-
-
-def nested_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Clusters within clusters: half of the features tell the large ones apart, half the small ones within them."""
-    m = max(4, m)
-    outer, inner = rng.integers(2, size=(2, n))
-    half = m // 2
-    large = 8 * outer[:, None] + rng.standard_normal((n, half))
-    small = rng.uniform(3, 5) * (2 * outer - 1)[:, None] * inner[:, None] + rng.standard_normal((n, m - half))
-    return each_its_own(np.hstack([large, small]))
-
-
-def rare_cluster(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Return a cluster of two to five percent of the rows, at least eight, with features of its own."""
-    inside = np.zeros(n, bool)
-    inside[rng.choice(n, size=max(8, int(n * rng.uniform(0.02, 0.05))), replace=False)] = True
-    return each_its_own(rng.uniform(4, 7) * inside[:, None] + rng.standard_normal((n, max(2, m))))
-
-
-def clusters_with_copies(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Clusters in few features, each with noisy copies."""
-    m = min(max(3, m // 3), 8)
-    base = _separated(rng, n, m, int(rng.integers(3, 6)), 5.0, 10.0)
-    copies = int(rng.integers(1, 5))
-    noise = rng.uniform(0.05, 0.3) * base.std(axis=0)
-    blocks = [base] + [base + noise * rng.standard_normal(base.shape) for _ in range(copies)]
-    return np.hstack(blocks), np.tile(np.arange(m), copies + 1)
-
-
-def classification(rng: np.random.Generator, n: int, m: int) -> Block:
-    """scikit-learn's ``make_classification``: clusters on the corners of a cube, mixed linearly."""
-    m = int(np.clip(m, 3, 15))
-    seed = int(rng.integers(2**31))
-    X, _ = make_classification(
-        n, m, n_informative=m, n_redundant=0, n_clusters_per_class=2, class_sep=2.0, random_state=seed
-    )
-    return each_its_own(X)
-
-
-def one_multimodal(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """One feature of two or three modes that depends on nothing."""
-    n_modes = int(rng.integers(2, 4))
-    n = max(n, 150)
-    return each_its_own(rng.uniform(5, 8) * _labels(rng, n, n_modes)[:, None] + rng.standard_normal((n, 1)))
-
-
-# -------------------------------------------------------------------------------------------------- curves and surfaces
-
-
-def curve(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Smooth waves of one hidden coordinate."""
-    t = rng.uniform(size=(n, 1))
-    m = max(3, m)
-    waves = np.sin(2 * np.pi * (rng.uniform(0.4, 1.5, m) * t + rng.uniform(size=m)))
-    return each_its_own(waves + rng.uniform(0.05, 0.25) * rng.standard_normal((n, m)))
-
-
-def spiral(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Return a spiral in the plane."""
-    n = max(n, 300)
-    t = np.sqrt(rng.uniform(0.05, 1, n)) * 2 * np.pi * rng.uniform(1.0, 1.5)
-    points = np.column_stack([t * np.cos(t), t * np.sin(t)])
-    return each_its_own(points / t.max() + rng.uniform(0.01, 0.04) * rng.standard_normal((n, 2)))
-
-
-def moons(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Two moons."""
-    points, _ = make_moons(max(n, 200), noise=rng.uniform(0.05, 0.15), random_state=int(rng.integers(2**31)))
-    return each_its_own(points)
-
-
-def rings(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Two rings around one centre."""
-    n = max(n, 400)
-    radius = np.where(rng.random(n) < rng.uniform(0.3, 0.7), 1.0, rng.uniform(2.0, 3.0))
-    angle = rng.uniform(0, 2 * np.pi, n)
-    points = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    return each_its_own(points + rng.uniform(0.05, 0.2) * rng.standard_normal((n, 2)))
-
-
-def sphere(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Return a sphere in three features."""
-    n = max(n, 500)
-    points = rng.standard_normal((n, 3))
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    return each_its_own(points + rng.uniform(0.02, 0.1) * rng.standard_normal((n, 3)))
-
-
-def cross(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Two lines that cross: the features are uncorrelated."""
-    n = max(n, 200)
-    t, sign = rng.uniform(-1, 1, n), rng.choice([-1, 1], n)
-    return each_its_own(np.column_stack([t, sign * t]) + rng.uniform(0.02, 0.15) * rng.standard_normal((n, 2)))
-
-
-def parabola(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Return a symmetric parabola: the features are uncorrelated."""
-    n = max(n, 150)
-    t = rng.uniform(-1, 1, n)
-    return each_its_own(np.column_stack([t, t**2]) + rng.uniform(0.02, 0.2) * rng.standard_normal((n, 2)))
-
-
-def roll(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
-    """Return the two coordinates in which a Swiss roll is rolled up."""
-    n = max(n, 400)
-    t = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n))
-    points = np.column_stack([t * np.cos(t), t * np.sin(t)])
-    return each_its_own(points + rng.uniform(0.1, 0.6) * rng.standard_normal((n, 2)))
-
-
-def manifold(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Random smooth functions of two hidden coordinates."""
-    m = max(4, m)
-    hidden = np.tanh(rng.standard_normal((n, 2)) @ rng.standard_normal((2, 16)) * 1.5 + rng.standard_normal(16))
-    values = hidden @ rng.standard_normal((16, m))
-    values = (values - values.mean(axis=0)) / values.std(axis=0)
-    return each_its_own(values + rng.uniform(0.1, 0.5) * rng.standard_normal((n, m)))
-
-
-# ------------------------------------------------------------------------------------------------- factors and networks
-
-
-def factor(rng: np.random.Generator, n: int, m: int) -> Block:
-    """One Gaussian factor behind all informative features."""
-    m = max(3, m)
-    loadings = rng.uniform(0.6, 0.95, m) * rng.choice([-1, 1], m)
-    return each_its_own(_loaded(rng, rng.standard_normal((n, 1)), loadings[None]))
-
-
-def weak_factor(rng: np.random.Generator, n: int, m: int) -> Block:
-    """One Gaussian factor of which every feature shows a little."""
-    m = max(12, m)
-    n = max(n, 300)
-    return each_its_own(_loaded(rng, rng.standard_normal((n, 1)), rng.uniform(0.4, 0.6, (1, m))))
-
-
-def factors(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Several Gaussian factors, every feature loading on two of them."""
-    m, n_factors = max(6, m), int(rng.integers(2, 5))
-    loadings = np.zeros((n_factors, m))
-    for column in loadings.T:
-        column[rng.choice(n_factors, 2, replace=False)] = rng.choice([-1, 1], 2) * rng.uniform(0.4, 0.68, 2)
-    return each_its_own(_loaded(rng, rng.standard_normal((n, n_factors)), loadings))
-
-
-def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
-    """One factor with the tails of t(3)."""
-    m = max(3, m)
-    return each_its_own(_loaded(rng, rng.standard_t(3, (n, 1)), rng.uniform(0.7, 0.95, (1, m))))
-
-
-def chain(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Return a chain in which every feature depends on the one before."""
-    m = max(3, m)
-    features = rng.standard_normal((n, m))
-    strength = rng.uniform(0.5, 0.85)
-    for j in range(1, m):
-        features[:, j] = strength * features[:, j - 1] + np.sqrt(1 - strength**2) * features[:, j]
-    return each_its_own(features)
-
-
-def shared_scale(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Uncorrelated features whose sizes go together."""
-    m = max(3, m)
-    n = max(n, 300)
-    return each_its_own(np.exp(rng.uniform(0.6, 1.2) * rng.standard_normal((n, 1))) * rng.standard_normal((n, m)))
-
-
-def interaction(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Waves and powers of features that are themselves in the table."""
-    x = rng.standard_normal((n, 2))
-    made = [np.sin(2 * x[:, 0]), np.abs(x[:, 1]), x[:, 0] ** 3, x[:, 0] + x[:, 1], np.tanh(2 * x[:, 1])]
-    count = int(np.clip(m - 2, 2, 5))
-    noise = rng.uniform(0.1, 0.4) * rng.standard_normal((n, count))
-    return each_its_own(np.hstack([x, np.column_stack(made[:count]) + noise]))
-
-
-def _loaded(rng: np.random.Generator, scores: Array, loadings: Array) -> Array:
-    own = np.sqrt(np.clip(1 - (loadings**2).sum(axis=0), 0.02, None))
-    return scores @ loadings + own * rng.standard_normal((len(scores), loadings.shape[1]))
-
-
-# ---------------------------------------------------------------------------------------- binary, counts, sparse, tails
-
-
-def binary_classes(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Binary features whose rates differ between hidden classes."""
-    n_classes = int(rng.integers(2, 5))
-    m = max(2 * n_classes, m)
-    rates = np.where(rng.random((n_classes, m)) < 0.5, rng.uniform(0.05, 0.25), rng.uniform(0.75, 0.95))
-    flat = np.ptp(rates, axis=0) == 0
-    rates[0, flat] = 1 - rates[0, flat]
-    return each_its_own((rng.random((n, m)) < rates[_labels(rng, n, n_classes)]).astype(float))
-
-
-def counts(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Poisson counts whose means differ between hidden classes."""
-    n_classes = int(rng.integers(2, 5))
-    m = max(2 * n_classes, m)
-    means = rng.uniform(0.5, 3, m) * np.exp(np.log(rng.uniform(3, 8)) * (rng.random((n_classes, m)) < 0.5))
-    flat = np.ptp(means, axis=0) == 0
-    means[0, flat] *= 5
-    return each_its_own(rng.poisson(means[_labels(rng, n, n_classes)]).astype(float))
-
-
-def topics(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Words that texts of one topic hold more often, zero in most rows."""
-    n, m, n_topics = max(n, 400), max(6, m), int(rng.integers(2, 5))
-    inside = _labels(rng, n, n_topics)[:, None] == np.arange(m) % n_topics
-    return each_its_own(rng.poisson(np.where(inside, rng.uniform(0.5, 1.5), 0.04)).astype(float))
-
-
-def rare_together(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Features that are zero but in the same three percent of the rows."""
-    n = max(n, 400)
-    rows = rng.random(n) < 0.03
-    rows[:10] = True
-    shown = rows[:, None] & (rng.random((n, max(3, m))) < 0.85)
-    stray = rng.random(shown.shape) < 0.005
-    return each_its_own((shown | stray) * rng.lognormal(0, 0.5, shown.shape))
-
-
-def lognormal_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Clusters on a logarithmic scale."""
-    return each_its_own(np.exp(_separated(rng, n, max(3, m), int(rng.integers(2, 5)), 4.0, 9.0)))
-
-
-def ordinal(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Answers on a scale of three to seven levels that follow one or two attitudes."""
-    m = max(4, m)
-    base, _ = factors(rng, n, max(m, 6)) if rng.random() < 0.5 else factor(rng, n, m)
-    levels = rng.integers(3, 8, base.shape[1])
-    ranks = np.argsort(np.argsort(base, axis=0), axis=0) / n
-    return each_its_own(np.floor(ranks ** rng.uniform(0.6, 1.6, base.shape[1]) * levels))
-
-
 # ------------------------------------------------------------------------------------------------------------ the table
 
 KINDS: dict[str, Kind] = {
     kind.__name__: kind
     for kind in (
-        *(two_clusters, clusters, partial_clusters, nested_clusters, rare_cluster, clusters_with_copies),
-        *(classification, one_multimodal, curve, spiral, moons, rings, sphere, cross, parabola, roll, manifold),
-        *(factor, weak_factor, factors, heavy_factor, chain, shared_scale, interaction),
-        *(binary_classes, counts, topics, rare_together, lognormal_clusters, ordinal),
+        *(
+            blocks.two_clusters,
+            blocks.clusters,
+            blocks.partial_clusters,
+            blocks.nested_clusters,
+            blocks.rare_cluster,
+            blocks.clusters_with_copies,
+        ),
+        *(
+            blocks.classification,
+            blocks.one_multimodal,
+            blocks.curve,
+            blocks.spiral,
+            blocks.moons,
+            blocks.rings,
+            blocks.sphere,
+            blocks.cross,
+            blocks.parabola,
+            blocks.roll,
+            blocks.manifold,
+        ),
+        *(
+            blocks.factor,
+            blocks.weak_factor,
+            blocks.factors,
+            blocks.heavy_factor,
+            blocks.chain,
+            blocks.shared_scale,
+            blocks.interaction,
+        ),
+        *(
+            blocks.binary_classes,
+            blocks.counts,
+            blocks.topics,
+            blocks.rare_together,
+            blocks.lognormal_clusters,
+            blocks.ordinal,
+        ),
     )
 }
 """Kinds of one structure among independent noise."""
@@ -386,10 +143,10 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
     if kind == "mixed_structures":
         return *_several(rng, max(n, 500)), None
     source = {
-        "copied_nuisance": clusters,
-        "correlated_nuisance": two_clusters,
-        "moons_copied_nuisance": moons,
-        "lognormal_noise": lognormal_clusters,
+        "copied_nuisance": blocks.clusters,
+        "correlated_nuisance": blocks.two_clusters,
+        "moons_copied_nuisance": blocks.moons,
+        "lognormal_noise": blocks.lognormal_clusters,
     }.get(kind)
     block, groups = (source or KINDS[kind])(rng, max(n, 300) if source is not None else n, min(m, 8) if source else m)
     law = "log-normal" if kind == "lognormal_noise" else "normal" if source is not None else None

@@ -3,7 +3,7 @@ import pytest
 
 from tamis import LSCAE
 from tamis.readers.table import Table
-from tamis.report import analyse, judge, write_report
+from tamis.report import analyse, write_report
 
 NASTY = "<script>alert(1)</script>"
 
@@ -31,6 +31,4 @@ def analysis(selector, nasty_table):
 @pytest.fixture(scope="session")
 def page(selector, nasty_table, analysis, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    return write_report(
-        path, selector, nasty_table, analysis, judge(selector, analysis), title="A & B", image_shape=(2, 5)
-    )
+    return write_report(path, selector, nasty_table, analysis, selector.verdict_, title="A & B", image_shape=(2, 5))

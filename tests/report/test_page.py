@@ -6,7 +6,7 @@ import numpy as np
 
 from tamis import LSCAE
 from tamis.readers.table import Table
-from tamis.report import analyse, judge, plots, write_report, write_scores
+from tamis.report import analyse, plots, write_report, write_scores
 from tamis.report.page import _json
 from tamis.report.table import rows
 
@@ -70,7 +70,7 @@ def test_a_constant_feature_is_explained(rng, tmp_path, recwarn):
     analysis = analyse(selector, X)
     reasons = {row.name: row.reason for row in rows(selector, analysis, list("abcde"))}
     assert reasons["c"] == "Left out: it holds one value only."
-    page = write_report(tmp_path / "r.html", selector, table, analysis, judge(selector, analysis))
+    page = write_report(tmp_path / "r.html", selector, table, analysis, selector.verdict_)
     assert "Correlation of the chosen" not in page.read_text()
 
 
@@ -79,7 +79,7 @@ def test_long_names_do_not_make_a_large_page(rng, tmp_path, quick):
     table = Table(X, np.array([f"{i:05d}" + "x" * 3000 for i in range(300)], dtype=object))
     selector = LSCAE(3, **quick).fit(X)
     analysis = analyse(selector, X)
-    page = write_report(tmp_path / "r.html", selector, table, analysis, judge(selector, analysis))
+    page = write_report(tmp_path / "r.html", selector, table, analysis, selector.verdict_)
     assert page.stat().st_size < 6_000_000
     assert "further ones are in features.csv" in page.read_text()
 
