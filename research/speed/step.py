@@ -29,7 +29,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 
 
 def _best_fit(X: Any, epochs: int) -> float:
-    return min(fit_seconds(X, K, n_init=1, max_epochs=epochs, check_stability=False) for _ in range(2))
+    return min(fit_seconds(X, K, n_init=1, max_epochs=epochs) for _ in range(2))
 
 
 def products_seconds(rows: int, d: int, k: int) -> float:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.structure.candidates import STRICT_FDR
 from tamis.structure.directions import principal_directions
-from tamis.structure.find import FDR, Structure, examine, sample_rows, standardised
+from tamis.structure.find import Structure, examine, sample_rows, standardised
 from tamis.structure.pursuit import pursue
 
 N_FOLDS = 5
@@ -70,7 +71,7 @@ def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
     rng = np.random.default_rng(random_state)
     sample, rows = sample_rows(X, rng, 2**24)
     names = np.arange(sample.shape[1]).astype(str).astype(object)
-    structure = examine(sample, [np.arange(len(rows))], FDR, names, rng)
+    structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, names, rng)
     if not structure.n_structured:
         raise NoStructureError(
             "No feature of X depends on any other more than chance would have it, so that no number of features can be "

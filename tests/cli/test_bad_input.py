@@ -109,7 +109,8 @@ def assert_one_sentence(result, sentence, folder):
     assert result.exit_code == 2, (result.output, result.exception)
     assert isinstance(result.exception, SystemExit)
     *read, last = result.stderr.strip().splitlines()
-    assert all(line.startswith(("Read: ", "Left out: ", "Assumed: ", "Note: ")) for line in read), result.stderr
+    told = ("Read: ", "Left out: ", "Assumed: ", "Note: ", "tamis: note: ")
+    assert all(line.startswith(told) for line in read), result.stderr
     assert last.startswith("tamis: ")
     assert sentence in last
     assert result.stdout == ""

@@ -75,7 +75,7 @@ def test_check_prints_json_and_writes_nothing(run, table_file, tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == [table_file.name]
 
 
-def test_no_size_means_half_and_that_is_said(run, table_file, roles):
+def test_no_size_means_as_few_as_explain_the_structure_and_that_is_said(run, table_file, roles):
     result = run("select", table_file, "-m", "variance", *roles)
-    assert "No -k was given: 5 features are chosen, half of all" in result.stderr
-    assert len(result.stdout.splitlines()) == 6
+    assert "No -k was given: 2 features are chosen, the fewest that explain the structure" in result.stderr
+    assert len(result.stdout.splitlines()) == 3

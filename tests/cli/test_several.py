@@ -71,7 +71,6 @@ def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_p
     assert document["interrupted"]
     assert [entry["k"] for entry in document["entries"]] == [1]
     assert (tmp_path / "out/report.html").exists()
-    monkeypatch.setattr("tamis.cli.scoring.ENOUGH", 1.0)
     nothing = run("curve", table_file, "-k", "2,4", "-o", "none", *roles, *quick_options)
     assert nothing.exit_code == 130
     assert not (tmp_path / "none").exists()

@@ -27,8 +27,13 @@ def test_tail_probability_is_exponential_beyond(ordered):
     top = int(TAIL_SHARE * 2000)
     threshold = ordered[-top]
     excess = np.mean(ordered[-top:] - threshold)
-    values = threshold + np.array([0.5, 3.0, 30.0])
+    values = ordered[-1] + np.array([0.5, 3.0, 30.0])
     np.testing.assert_allclose(tail_probability(values, ordered), TAIL_SHARE * np.exp((threshold - values) / excess))
+
+
+def test_draws_far_beyond_the_tail_count_as_often_as_they_are():
+    ordered = np.sort(np.r_[np.random.default_rng(0).standard_normal(1990), np.full(10, 50.0)])
+    assert tail_probability(np.array([50.0]), ordered)[0] >= 10 / 2000
 
 
 def test_tail_probability_is_near_the_truth_far_out(ordered):

@@ -12,6 +12,7 @@ from tamis.cli.options import (
     Jobs,
     Json,
     Method,
+    NoStructureFoundError,
     Quiet,
     Reading,
     Restarts,
@@ -217,8 +218,12 @@ class _Several:
         from tamis.cli import fitting
 
         features = len(self.table.original_names)
-        self.suggested = min(fitting.suggested_curve(self.table).k, features)
-        if not self.plan:
+        try:
+            self.suggested = min(fitting.suggested_curve(self.table).k, features)
+        except NoStructureFoundError:
+            if not self.plan:
+                raise
+        if not self.plan and self.suggested is not None:
             around = {max(1, self.suggested * factor // 4) for factor in (1, 2, 3, 4, 6, 8)}
             self.plan = _plan(self.method, sorted(size for size in around if size <= features))
 
@@ -291,6 +296,8 @@ class _Several:
 
     def conclusion(self) -> str:
         """Say what follows, in one sentence."""
+        if self.command == "curve" and self.suggested is None:
+            return "No size is suggested: no feature depends on any other more than chance would have it."
         if self.command == "curve":
             return (
                 f"Suggested: k = {self.suggested}; no further feature explains a quarter of another direction of the "

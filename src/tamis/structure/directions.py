@@ -51,8 +51,9 @@ def principal_directions(
 ) -> Directions:
     """Compute the principal directions of weighted features whose variance is more than chance gives.
 
-    With ``Y = Z diag(√w)`` the eigenvalues λ of ``Y Yᵀ`` count that exceed the largest one of Y with the rows of
-    every feature shuffled; the first one always counts.
+    With ``Y = Z diag(√w)`` the eigenvalues ``λ_1 ≥ λ_2 ≥ …`` of ``Y Yᵀ`` count up to the last one before one does not
+    exceed that of the same place of Y with the rows of every feature shuffled (parallel analysis, Horn 1965); the first
+    one always counts.
 
     Parameters
     ----------
@@ -68,17 +69,18 @@ def principal_directions(
     if not len(features):
         return Directions.none()
     Y = Z * np.sqrt(weights)
-    chance = np.mean([np.linalg.eigvalsh(_gram(rng.permuted(Y, axis=0)))[-1] for _ in range(SHUFFLES)])
+    chance = np.mean([np.linalg.eigvalsh(_gram(rng.permuted(Y, axis=0))) for _ in range(SHUFFLES)], axis=0)
     values, vectors = _spectrum(Y, chance)
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / len(Z))
     return Directions(features, np.sqrt(weights)[:, None] * vectors * scale)
 
 
-def _spectrum(Y: NDArray[np.float64], least: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the eigenvalues of ``Yᵀ Y`` above the least, the largest one in any case, and their eigenvectors."""
+def _spectrum(Y: NDArray[np.float64], chance: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the eigenvalues of ``Yᵀ Y`` above chance, the largest one in any case, and their eigenvectors."""
     values, vectors = np.linalg.eigh(_gram(Y))
-    n_above = max(1, int((values > max(least, 1e-9 * values[-1])).sum()))
+    above = values[::-1] > np.maximum(chance[::-1], 1e-9 * values[-1])
+    n_above = max(1, int(np.logical_and.accumulate(above).sum()))
     values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
     return values, vectors if Y.shape[1] <= len(Y) else Y.T @ vectors / np.sqrt(values)
 

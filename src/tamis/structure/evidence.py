@@ -56,7 +56,9 @@ def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) 
     excess = max(float((ordered[-top:] - threshold).mean()), 1e-12)
     empirical = (1 + n - np.searchsorted(ordered, values, side="left")) / (1 + n)
     beyond = np.exp(-np.maximum(values - threshold, 0) / excess) * (top / n)
-    return np.where(values > threshold, beyond, empirical)
+    # Features of few values have draws far beyond an exponential tail; as many as there are, they count.
+    reached = (n - np.searchsorted(ordered, values, side="left")) / n
+    return np.where(values > threshold, np.maximum(beyond, reached), empirical)
 
 
 def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from tamis.sources import as_source
 from tamis.structure.bases import RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, strongest_among, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import dependence_pvalues, discoveries, null_strengths
+from tamis.structure.evidence import NULL_DRAWS, dependence_pvalues, discoveries, null_strengths
 from tamis.structure.shape import multimodality_pvalues
 
 FDR = 0.1
@@ -227,7 +227,9 @@ def _dependence(
         partners = np.sort(rng.permutation(d)[: max(200, int(pairs / d))])
         found = strongest_among(basis, everyone, basis.take(partners), partners)
         found = found._replace(n_copies=found.n_copies * d // len(partners))
-    return found, dependence_pvalues(found, null_strengths(basis, partners, batches, rng))
+    # Rare strengths of wide tables are told from chance only by many draws, which short tables can afford.
+    n_draws = max(NULL_DRAWS, min(d, int(pairs / 2 / max(1, len(partners)))))
+    return found, dependence_pvalues(found, null_strengths(basis, partners, batches, rng, n_draws))
 
 
 def _multimodality(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:

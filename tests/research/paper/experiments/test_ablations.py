@@ -85,7 +85,7 @@ def test_the_gates_of_training_lie_between_those_of_all_and_of_the_selected():
     early = contributions.work(trial | {"moment": "training"}, None)
     assert sum(gate > 0 for gate in selected["gates"]) == 2
     assert max(early["gates"]) == 1
-    assert sum(gate > 0 for gate in early["gates"]) > 2
+    assert sum(gate > 0 for gate in early["gates"]) >= 2
     assert len(early["settings"]) > 5
     zero = [value for gate, value in zip(selected["gates"], selected["contributions"], strict=True) if gate == 0]
     assert set(zero) == {0.0}

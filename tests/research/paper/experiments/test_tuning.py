@@ -38,7 +38,7 @@ def test_recipes_are_the_presets():
     settings = [tuning.work(trial | {"setting": recipe}, None)["settings"] for recipe in tuning.RECIPES]
     presets = [LSCAE.from_paper(3), LSCAE.from_public_code(3)]
     for kept, preset in zip(settings, presets, strict=True):
-        assert (kept["bandwidth"], kept["screening"]) == (preset.bandwidth, preset.screening)
+        assert (kept["bandwidth"], kept["self_loops"]) == (preset.bandwidth, preset.self_loops)
     assert settings[0]["temperature"] != settings[1]["temperature"]
 
 
