@@ -208,8 +208,8 @@ def directions_of(
     return principal_directions(Z, features, structure.weights[features], rng)
 
 
-MODAL_SHARE = 0.5
-"""Share of a feature with several modes that these are taken to explain."""
+MODAL_SHARE = 0.1
+"""Least share of a feature with several modes: it counts, but less than features that depend on each other."""
 
 MIN_SHARE = 1e-3
 """Least weight of a structured feature in the directions."""
