@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tamis.files import write_text
+from tamis.io.files import write_text
 
 Trial = dict[str, Any]
 """What was tried: data, selector, size, seed, ... It distinguishes the rows of a file."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from research.ledger import Row
 from research.style import COLOURS, figure
-from tamis.files import write_text
+from tamis.io.files import write_text
 
 Rows = Sequence[Row]
 

@@ -105,13 +105,13 @@ def _warm_up() -> None:
     import safetensors.numpy  # noqa: F401
     import zarr  # noqa: F401
 
-    import tamis.readers
-    import tamis.readers.anndata
-    import tamis.readers.arrow
-    import tamis.readers.matlab
-    import tamis.readers.matrix_market
-    import tamis.sources.annotated
-    import tamis.sources.parquet
+    import tamis.io.readers
+    import tamis.io.readers.anndata
+    import tamis.io.readers.arrow
+    import tamis.io.readers.matlab
+    import tamis.io.readers.matrix_market
+    import tamis.io.sources.annotated
+    import tamis.io.sources.parquet
 
     tamis.LaplacianScore  # noqa: B018 (imports it)
     tamis.VarianceScore  # noqa: B018

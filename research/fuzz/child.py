@@ -137,8 +137,8 @@ def _write(path: Path, files: Files) -> None:
 
 def outcome_of(path: Path, way: int) -> Outcome:
     """Read a file in one of three ways, and sort what happens."""
-    from tamis.persistence import LoadError
-    from tamis.sources import TableError
+    from tamis.io.persistence import LoadError
+    from tamis.io.sources import TableError
 
     try:
         found = oracle.fault(path, table) if (table := _read(path, way)) is not None else None
@@ -154,8 +154,8 @@ def outcome_of(path: Path, way: int) -> Outcome:
 def _read(path: Path, way: int) -> Any:
     """Read whole, or in pieces, or open as a source and go over it once."""
     import tamis
-    from tamis.readers import Request, read
-    from tamis.sources import READ_IN_PIECES, open_source
+    from tamis.io.readers import Request, read
+    from tamis.io.sources import READ_IN_PIECES, open_source
 
     if path.suffix == ".tamis":
         tamis.load(path)

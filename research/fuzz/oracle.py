@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from tamis.readers.compression import opened
-from tamis.readers.table import unheard
+from tamis.io.readers.compression import opened
+from tamis.io.readers.table import unheard
 
 LARGEST = 10**5
 """Cells of the largest table that is read again."""

@@ -18,7 +18,7 @@ from research.paper.run import Run
 from research.paper.sources import DATASETS
 from research.runner import report
 from tamis import SELECTORS
-from tamis.files import write_text
+from tamis.io.files import write_text
 
 ROOT = Path(__file__).parents[2]
 RESULTS, QUICK_RESULTS = Path(__file__).with_name("results"), ROOT / "build" / "paper-quick"

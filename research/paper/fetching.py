@@ -6,8 +6,8 @@ from urllib.request import urlopen
 
 from research.paper.datasets import cache_folder, checksum, dataset
 from research.paper.described import Source
-from tamis.files import replacing
-from tamis.readers.table import Progress, unheard
+from tamis.io.files import replacing
+from tamis.io.readers.table import Progress, unheard
 
 BLOCK = 1 << 16
 

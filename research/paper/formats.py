@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tamis.readers import ReadError, Request, read
+from tamis.io.readers import ReadError, Request, read
 
 
 class Labelled(NamedTuple):

@@ -8,7 +8,7 @@ from research.ledger import Ledger, LedgerError, Row
 from research.pages import Rows, Table
 from research.paper.catalogue import experiments
 from research.paper.experiment import Experiment
-from tamis.files import write_text
+from tamis.io.files import write_text
 
 HEAD = """# The paper, reproduced
 

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from research.data import find_file
 from tamis.columns import summarise_columns
-from tamis.readers import Request, read
+from tamis.io.readers import Request, read
 
 MAX_ROWS = 3000
 """Larger tables are thinned to so many rows, drawn once with seed 0."""

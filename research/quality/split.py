@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from research.quality.sets import SETS
-from tamis.files import write_text
+from tamis.io.files import write_text
 
 SEED = 0
 HALVES = ("choosing", "confirming")

@@ -94,7 +94,7 @@ def _reading_seconds(path: Path) -> Row:
         # Arrow needs blocks that hold some lines, and spends its time on columns if they hold few.
         block = min(2**30, max(2**24, 64 * len(file.readline())))
     codes = {
-        "read_seconds": f"from tamis.readers import read; read({str(path)!r})",
+        "read_seconds": f"from tamis.io.readers import read; read({str(path)!r})",
         "arrow_seconds": f"from pyarrow import csv; csv.read_csv({str(path)!r}, csv.ReadOptions(block_size={block}))",
     }
     found: dict[str, list[float]] = {name: [] for name in codes}

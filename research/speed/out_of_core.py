@@ -39,7 +39,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 def _epoch(path: Path, k: int) -> Row:
     """Measure the CPU time of one pass over the rows, of one restart; the machine may have other work to do."""
     from tamis import LSCAE
-    from tamis.sources import open_source
+    from tamis.io.sources import open_source
 
     source, told = open_source(path), []
     source.column_statistics()

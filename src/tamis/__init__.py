@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 ELSEWHERE = {
-    "TableError": "tamis.sources",
+    "TableError": "tamis.io.sources",
     "choose_k": "tamis.sizes",
     "find_structure": "tamis.structure",
     "fit_many": "tamis.many",
-    "open_source": "tamis.sources",
+    "open_source": "tamis.io.sources",
     "select_genes": "tamis.single_cell",
 }
 """What is imported when it is asked for."""
@@ -48,7 +48,7 @@ def load(path: str | PathLike[str]) -> Any:
     FeatureSelector
         Fitted as it was saved.
     """
-    from tamis import persistence
+    from tamis.io import persistence
 
     return persistence.load(path, _Classes())
 

@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, summarise_columns
+from tamis.io.sources import TableSource, as_source
 from tamis.sizes import suggested_k
-from tamis.sources import TableSource, as_source
 from tamis.verdict import Evidence, Verdict, judge, structure_of
 
 MIN_ROWS = 3
@@ -122,7 +122,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
-            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.sources``) are
+            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.io.sources``) are
             read in pieces by the selectors that can.
         y : None
             Ignored; selection is unsupervised.
@@ -197,7 +197,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Path
             The path.
         """
-        from tamis.persistence import save
+        from tamis.io.persistence import save
 
         return save(self, Path(path))
 

@@ -35,7 +35,7 @@ def main(output: Path = OUTPUT) -> Path:
 
 def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
     """Write the page that ``tamis select`` would write."""
-    from tamis.readers import Table
+    from tamis.io.readers import Table
     from tamis.report import analyse, write_report
 
     read = Table(table.X, np.array(table.names, dtype=object), y=table.labels)

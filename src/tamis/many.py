@@ -15,7 +15,7 @@ def fit_many(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> 
     selectors : iterable of FeatureSelector
         What to fit; they are not changed. Callbacks stay behind.
     X : array, DataFrame, sparse matrix or source
-        The table. One that :func:`tamis.sources.open_source` has opened is opened anew where a fit runs.
+        The table. One that :func:`tamis.io.sources.open_source` has opened is opened anew where a fit runs.
     n_jobs : int, optional
         Fits at a time; None means what ``joblib.parallel_config`` says, or 1.
 

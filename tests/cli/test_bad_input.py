@@ -184,7 +184,7 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
     def full(*arguments, **named):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tamis.files.os.fsync", full)
+    monkeypatch.setattr("tamis.io.files.os.fsync", full)
     result = run("select", "t.csv", "-k", 2, "-o", "out", *quick_options)
     assert_one_sentence(result, "No space left on device", tmp_path / "out")
 

@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 from scipy.sparse import csr_matrix
 
-from tamis.readers import ReadError, Request, read
+from tamis.io.readers import ReadError, Request, read
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def test_annotations_of_the_cells_are_kept(stored, run, quick_options):
 def test_a_file_that_is_large_for_the_memory_is_read_in_pieces_and_that_is_said(
     stored, run, quick_options, monkeypatch
 ):
-    monkeypatch.setattr("tamis.readers.pieces.SMALL", 0)
-    monkeypatch.setattr("tamis.sources.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("tamis.io.readers.pieces.SMALL", 0)
+    monkeypatch.setattr("tamis.io.sources.memory.free_memory", lambda: 1000)
     found = run("select", "cells.h5ad", "-k", 2, *quick_options)
     assert "note: cells.h5ad is large for the free memory and is read in pieces." in found.stderr
     assert found.exit_code == 0

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from tamis.cli import fitting
-from tamis.readers import ReadError, Table, read
-from tamis.readers.missing import fill
+from tamis.io.readers import ReadError, Table, read
+from tamis.io.readers.missing import fill
 from tamis.selectors.variance import VarianceScore
 
 TEXT = "a,b,kind\n1,10,x\n2,,x\n3,30,\n4,50,y\n9,20,x\n"
@@ -71,7 +71,7 @@ def test_gaps_of_sparse_tables_are_filled_sparsely():
 
 
 def read_report(X):
-    from tamis.readers.findings import ReadReport
+    from tamis.io.readers.findings import ReadReport
 
     return ReadReport(X.shape[0], {"number": X.shape[1]}, 1, ("a",))
 

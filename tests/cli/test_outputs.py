@@ -11,7 +11,7 @@ import pytest
 
 from tamis.cli import output
 from tamis.cli.options import UsageError
-from tamis.files import is_own
+from tamis.io.files import is_own
 
 GOOD = "a,b,c,d\n" + "".join(f"{i},{i * i % 7},{i % 3},{(3 * i) % 5}\n" for i in range(1, 13))
 QUICK = ["-m", "variance", "-k", 2]

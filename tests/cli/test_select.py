@@ -12,7 +12,7 @@ import tamis
 from tamis import SELECTORS
 from tamis.cli.fitting import Interruption, interruptible
 from tamis.cli.options import parse_sizes, split
-from tamis.readers import Request, read
+from tamis.io.readers import Request, read
 
 
 def test_select_writes_everything_and_says_so(run, table_file, roles, quick_options, tmp_path, blobs):

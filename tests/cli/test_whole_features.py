@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tamis.cli.whole_features import choose_whole_features, encoded_count
-from tamis.readers import Request, read
+from tamis.io.readers import Request, read
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import numpy as np
 
 from tamis import LSCAE, open_source
 from tamis.cli.processes import together
+from tamis.io.sources import source
 from tamis.selectors import streamed_rows
-from tamis.sources import source
 
 path, folder, parameters = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
 rank = int(os.environ["RANK"])

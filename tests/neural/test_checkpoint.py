@@ -11,7 +11,7 @@ import torch
 
 import tamis
 from tamis import CAE, LSCAE
-from tamis.files import remove_leftovers
+from tamis.io.files import remove_leftovers
 from tamis.neural import restarts
 from tamis.neural.checkpoint import NAME, CheckpointWarning, read
 

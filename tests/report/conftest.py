@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tamis import LSCAE
-from tamis.readers.table import Table
+from tamis.io.readers.table import Table
 from tamis.report import analyse, write_report
 
 NASTY = "<script>alert(1)</script>"

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from tamis import LSCAE
-from tamis.readers.table import Table
+from tamis.io.readers.table import Table
 from tamis.report import analyse, plots, write_report, write_scores
 from tamis.report.page import _json
 from tamis.report.table import rows

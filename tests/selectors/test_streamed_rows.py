@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from tamis import CAE, LSCAE, ConcreteLaplacian, LaplacianScore, RandomSubset, VarianceScore
+from tamis.io.sources import RowBlocks, open_source, source
 from tamis.neural.batching import batches
 from tamis.selectors import streamed_rows
 from tamis.selectors.streamed_rows import StreamedRows
-from tamis.sources import RowBlocks, open_source, source
 
 CPU = torch.device("cpu")
 

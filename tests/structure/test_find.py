@@ -4,7 +4,7 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
 from tamis import find_structure, open_source
-from tamis.sources import RowBlocks
+from tamis.io.sources import RowBlocks
 from tamis.structure import FewRowsWarning
 from tamis.structure.directions import Directions
 from tamis.structure.find import MIN_SHARE, MODAL_SHARE, Structure, sample_rows, standardised

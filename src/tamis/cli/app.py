@@ -143,7 +143,7 @@ def report(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
-    from tamis.files import recording
+    from tamis.io.files import recording
     from tamis.report import analyse, write_report
     from tamis.verdict import judge_table
 
@@ -166,7 +166,7 @@ def report(
 
 def _check_same_features(found: list[str], wanted: tuple[str, ...]) -> None:
     """Refuse a file in which a feature of the selector holds something else than it did."""
-    from tamis.readers.findings import listed
+    from tamis.io.readers.findings import listed
 
     other = [name for name in wanted if name not in set(found)]
     if other:
@@ -210,9 +210,9 @@ def apply(
     import tamis
     from tamis.cli import fitting
     from tamis.cli import output as printing
-    from tamis.files import recording
-    from tamis.readers import format_of
-    from tamis.writers import write_table
+    from tamis.io.files import recording
+    from tamis.io.readers import format_of
+    from tamis.io.writers import write_table
 
     with fitting.Bar(quiet) as bar, recording():
         bar.stage("Starting")

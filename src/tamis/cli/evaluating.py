@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tamis.cli.options import Reading, UsageError
-from tamis.files import recording
+from tamis.io.files import recording
 
 
 class Evaluating:
@@ -43,7 +43,7 @@ class Evaluating:
     def _columns(self, names: tuple[str, ...]) -> Any:
         """Return the encoded features of the list; ``colour=red`` of a saved selector stands for ``colour``."""
         from tamis.cli.whole_features import original_names
-        from tamis.readers.roles import originals_of
+        from tamis.io.readers.roles import originals_of
 
         columns = self.table.positions(originals_of(names, self.table.original_names), "--features")
         self.names = original_names(self.table, columns)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tamis.cli.options import NoStructureFoundError, UsageError, complain
 
 if TYPE_CHECKING:
-    from tamis.readers import Request, Table
+    from tamis.io.readers import Request, Table
     from tamis.sizes import KCurve
 
 
@@ -110,7 +110,7 @@ def begin_import(method: str) -> threading.Thread:
 
 def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
     """Read a file while the bar shows how far."""
-    from tamis.readers import read
+    from tamis.io.readers import read
 
     bar.stage(f"Reading {path.name}")
     table = read(path, request, lambda done, total: bar.move(done, total, _megabytes(done)))
@@ -137,7 +137,7 @@ def fill_for(table: "Table", way: str | None, method: str | None) -> "Table":
 
     The report of the table that is returned says what was done.
     """
-    from tamis.readers.missing import fill
+    from tamis.io.readers.missing import fill
 
     allowed = method is not None and allows_missing(method) if table.report.missing_cells else False
     if way == "keep" and table.report.missing_cells and not allowed:
@@ -175,7 +175,7 @@ def make_selector(
 def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
     from tamis.cli.whole_features import original_names
-    from tamis.readers.findings import counted, listed
+    from tamis.io.readers.findings import counted, listed
 
     wanted, refused = original_names(table, kept), original_names(table, banned)
     both = [name for name in wanted if name in refused]
@@ -191,7 +191,7 @@ def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
 def check_rows(table: "Table") -> None:
     """Refuse a table with too few rows."""
     from tamis.base import MIN_ROWS
-    from tamis.readers.findings import counted
+    from tamis.io.readers.findings import counted
 
     if table.shape[0] < MIN_ROWS:
         raise UsageError(
@@ -271,7 +271,7 @@ def _worded(warning: Any, table: "Table") -> str:
     from tamis.base import ConstantColumnsWarning
     from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
-    from tamis.readers.findings import counted, listed
+    from tamis.io.readers.findings import counted, listed
 
     if issubclass(warning.category, ConstantColumnsWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from tamis.readers import Request
+    from tamis.io.readers import Request
 
 EXIT_ERROR, EXIT_NO_STRUCTURE, EXIT_INTERRUPTED = 2, 3, 130
 READING = "How to read the file"
@@ -42,7 +42,7 @@ def _reading(option: str, metavar: str | None, text: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reading:
-    """The options by which all commands read a file; see :class:`tamis.readers.Request`."""
+    """The options by which all commands read a file; see :class:`tamis.io.readers.Request`."""
 
     index: Annotated[str | None, _reading("--index", "NAME", "Feature that holds the sample names.")] = None
     labels: Annotated[
@@ -103,7 +103,7 @@ class Reading:
 
     def request(self, **changes: Any) -> "Request":
         """Turn the options into what the readers take."""
-        from tamis.readers import Request
+        from tamis.io.readers import Request
 
         delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.delimiter or "", self.delimiter)
         if delimiter is not None and len(delimiter) != 1:

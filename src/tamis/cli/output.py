@@ -11,10 +11,10 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import UsageError
-from tamis.files import is_own, remove_leftovers
+from tamis.io.files import is_own, remove_leftovers
 
 if TYPE_CHECKING:
-    from tamis.readers import Table
+    from tamis.io.readers import Table
     from tamis.report.analysis import Analysis
     from tamis.verdict import Verdict
 
@@ -139,8 +139,8 @@ def _is_number(cell: str) -> bool:
 
 def name_parts(source: Path) -> tuple[str, str]:
     """Return the name of a table without its ending, and the ending of what is written of it."""
-    from tamis.readers import format_of
-    from tamis.writers import WRITERS
+    from tamis.io.readers import format_of
+    from tamis.io.writers import WRITERS
 
     if source.is_dir():
         return source.name.removesuffix(source.suffix), FOLDERS.get(source.suffix.lower(), ".parquet")
@@ -154,8 +154,8 @@ def name_parts(source: Path) -> tuple[str, str]:
 
 def check_written(path: Path) -> None:
     """Refuse an ending in which no table is written."""
-    from tamis.readers import format_of
-    from tamis.writers import WRITERS
+    from tamis.io.readers import format_of
+    from tamis.io.writers import WRITERS
 
     ending = format_of(path)
     if ending.removesuffix(".gz") not in (*WRITERS, ".h5ad"):
@@ -172,7 +172,7 @@ def reduced_table(table: "Table", names: Sequence[str], ending: str) -> "Table":
     import numpy as np
     from scipy.sparse import issparse
 
-    from tamis.writers import take
+    from tamis.io.writers import take
 
     places = np.sort(table.positions(names, "--features"))
     plain_numbers = table.groups is None and not set(names) & set(table.texts)
@@ -213,10 +213,10 @@ def write_selection(
     The first table is as the file has it, with its missing cells; the second is the one that was scored.
     """
     from tamis.cli.whole_features import original_names
-    from tamis.files import write_text
-    from tamis.readers import format_of
+    from tamis.io.files import write_text
+    from tamis.io.readers import format_of
+    from tamis.io.writers import write_table
     from tamis.report import write_report
-    from tamis.writers import write_table
 
     read, table = tables
     headings = ["rank", "feature", "score", "nearest_chosen", "correlation", "predicted", "why"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tamis.cli.output import csv_text, plain
 
 if TYPE_CHECKING:
-    from tamis.readers import Table
+    from tamis.io.readers import Table
 
 SCHEMA = "tamis-result/1"
 """Name and version of the layout of result.json; the version changes when a key changes its meaning or goes away."""
@@ -27,7 +27,7 @@ def document_of(command: str, file: Path, table: "Table", **parts: Any) -> dict[
 
 def write_result(folder: Path, document: dict[str, Any]) -> Path:
     """Write result.json."""
-    from tamis.files import write_text
+    from tamis.io.files import write_text
 
     text = json.dumps(plain(document), ensure_ascii=False, indent=2)
     return write_text(folder / "result.json", text + "\n")
@@ -43,7 +43,7 @@ def write_selections(folder: Path, selections: Sequence[dict[str, Any]]) -> Path
     selections : sequence of dict
         With the keys method, k, seed and selected.
     """
-    from tamis.files import write_text
+    from tamis.io.files import write_text
 
     lines = [
         [entry["method"], entry["k"], entry["seed"], rank, name]
@@ -55,7 +55,7 @@ def write_selections(folder: Path, selections: Sequence[dict[str, Any]]) -> Path
 
 def write_scores_table(folder: Path, entries: Sequence[dict[str, Any]]) -> Path:
     """Write scores.csv: a line for every list, numbers with all their digits."""
-    from tamis.files import write_text
+    from tamis.io.files import write_text
 
     names = list(entries[0]["scores"])
     lines = [

@@ -16,7 +16,7 @@ from tamis.cli.whole_features import original_names
 from tamis.metrics import Sample, dense_sample, random_columns, score_columns, stability
 
 if TYPE_CHECKING:
-    from tamis.readers import Table
+    from tamis.io.readers import Table
 
 LESS_IS_BETTER = ("J", "redundancy", "seconds")
 

@@ -27,7 +27,7 @@ class Selecting:
     def go(self, keep: tuple[str, ...], never: tuple[str, ...], n_init: int | None, settings: dict[str, Any]) -> None:
         """Do everything but print the result."""
         from tamis.cli import fitting, output, processes
-        from tamis.writers import check_names
+        from tamis.io.writers import check_names
 
         with output.output_folder(self.folder) if processes.is_first() else nullcontext():
             paths = output.selection_paths(self.folder, self.file)
@@ -61,7 +61,7 @@ class Selecting:
 
     def _look_and_write(self, shape: tuple[int, int] | None) -> None:
         from tamis.cli import fitting, output, results
-        from tamis.files import recording
+        from tamis.io.files import recording
         from tamis.report import analyse
 
         self.bar.stage("Looking at the choice")

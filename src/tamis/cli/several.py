@@ -190,7 +190,7 @@ class _Several:
     def go(self) -> None:
         """Read, fit and score everything, and write it."""
         from tamis.cli import fitting, output, results
-        from tamis.files import recording
+        from tamis.io.files import recording
         from tamis.metrics import dense_sample
 
         with output.output_folder(self.folder), fitting.Bar(self.quiet) as bar:

@@ -7,7 +7,7 @@ import numpy as np
 from tamis.cli.options import UsageError
 
 if TYPE_CHECKING:
-    from tamis.readers import Table
+    from tamis.io.readers import Table
 
 
 def encoded_count(table: "Table", k: int, kept: Any) -> int:

@@ -14,7 +14,7 @@ from warnings import warn
 import torch
 from torch import Tensor, nn
 
-from tamis.files import remove_leftovers, replacing
+from tamis.io.files import remove_leftovers, replacing
 from tamis.neural import ranks
 from tamis.neural.adam import Adam
 from tamis.neural.network import SelectorNetwork

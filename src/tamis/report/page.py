@@ -12,8 +12,8 @@ import numpy as np
 
 from tamis._version import __version__
 from tamis.columns import summarise_columns
-from tamis.files import write_text
-from tamis.readers.table import Table
+from tamis.io.files import write_text
+from tamis.io.readers.table import Table
 from tamis.report import plots
 from tamis.report.analysis import Analysis
 from tamis.report.table import rows

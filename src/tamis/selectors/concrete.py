@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
+from tamis.io.sources import TableSource
 from tamis.neural import ranks
 from tamis.neural.batching import steps_per_epoch
 from tamis.neural.checkpoint import Keeper
@@ -29,7 +30,6 @@ from tamis.neural.training import Callback, Settings
 from tamis.selectors.compute import torch_device, torch_threads
 from tamis.selectors.rows import StandardisedRows
 from tamis.selectors.streamed_rows import StreamedRows, fits_in_buffer
-from tamis.sources import TableSource
 
 STEPS = 300
 """Optimiser steps that ``max_epochs=None`` aims at."""

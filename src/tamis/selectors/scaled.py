@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.graph import BANDWIDTHS, build_graph
+from tamis.io.sources import TableSource
 from tamis.scaling import ScaledTable, scale_table
-from tamis.sources import TableSource
 
 Array = NDArray[np.float64]
 

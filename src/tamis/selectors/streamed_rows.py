@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from tamis.io.sources.ahead import read_ahead
+from tamis.io.sources.source import TableSource, stacked
 from tamis.selectors.rows import standardise
-from tamis.sources.ahead import read_ahead
-from tamis.sources.source import TableSource, stacked
 
 BUFFER_BYTES = 2**26
 """Stored bytes of the rows that are shuffled together; one such buffer is in use while the next one is read."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_random_state
 
-from tamis.sources import as_source
+from tamis.io.sources import as_source
 from tamis.structure.bases import RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, strongest_among, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions

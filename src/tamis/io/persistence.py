@@ -1,0 +1,279 @@
+"""Fitted selectors as files: numbers as safetensors, everything else as JSON in the same file's header.
+
+A file names its selector by class name, which is looked up in the registry, so that loading imports nothing that the
+file asks for and executes no code of it.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from tamis._version import __version__
+from tamis.io.files import replacing
+
+FORMAT = 1
+"""Version of the layout; it changes when an older tamis could not read the file."""
+
+HEADER = "tamis"
+LEFT_OUT = ("callbacks", "checkpoint_dir")
+"""Parameters that are code, or a place on the machine of the fit; a loaded selector has their defaults."""
+
+RECORDS = {
+    "Structure": "tamis.structure.find",
+    "Directions": "tamis.structure.directions",
+    "Verdict": "tamis.verdict",
+}
+"""Frozen dataclasses that fitted attributes may be, and their modules; no file can ask for another class."""
+
+
+class LoadError(ValueError):
+    """A file is not a saved selector, or not one that this version reads."""
+
+
+def save(selector: Any, path: str | PathLike[str]) -> Path:
+    """Write a fitted selector, atomically.
+
+    Parameters
+    ----------
+    selector : FeatureSelector
+        Fitted; its parameters and fitted attributes are kept, its callbacks are not.
+    path : str or Path
+        Where to; ``.tamis`` is the usual ending.
+
+    Returns
+    -------
+    Path
+        The path.
+    """
+    from safetensors.numpy import save as to_bytes
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(selector)
+    _ = selector.verdict_  # computed here at the latest: the rows that it needs are not saved
+    tensors: dict[str, np.ndarray] = {}
+    document = {
+        "format": FORMAT,
+        "tamis": __version__,
+        "selector": type(selector).__name__,
+        "parameters": {name: _encode(value, name, tensors) for name, value in _parameters(selector).items()},
+        "fitted": {name: _encode(value, name, tensors) for name, value in _fitted(selector).items()},
+    }
+    content = to_bytes(tensors, metadata={HEADER: json.dumps(document, allow_nan=False)})
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+    return Path(path)
+
+
+def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -> Any:
+    """Read a fitted selector.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that :func:`save` wrote.
+    classes : mapping
+        The selector classes that may be made, by class name.
+
+    Returns
+    -------
+    FeatureSelector
+        Fitted as it was saved.
+    """
+    document, tensors = _open(Path(path))
+    if document.get("format") != FORMAT:
+        raise LoadError(
+            f"{path} is in format {document.get('format')!r} (written by tamis {document.get('tamis')}); this is tamis "
+            f"{__version__}, which reads format {FORMAT}. Install the tamis that wrote it, or save it anew."
+        )
+    try:
+        selector = _rebuild(document, tensors, classes)
+    except MemoryError as error:
+        raise LoadError(f"{path} is too large for the memory of this machine, or damaged; save it anew.") from error
+    except Exception as error:
+        # A class is made from what the file says; whatever it stumbles over is a fault of the file.
+        raise LoadError(f"{path} is damaged or was changed by hand: {_plain(error)}; save it anew.") from error
+    return selector
+
+
+def _open(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from safetensors import SafetensorError, safe_open
+
+    if path.exists() and not path.is_file():
+        raise LoadError(f"{path} is a folder, a pipe or a device, not a file; name the saved selector.")
+    with path.open("rb"):
+        pass  # safetensors words a missing or forbidden file in its own way; open raises the usual OSError.
+    try:
+        with safe_open(path, framework="np") as opened:
+            header = (opened.metadata() or {}).get(HEADER)
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, MemoryError) as error:
+        raise LoadError(f"{path} is not a saved selector, or it is damaged ({_plain(error)}); save it anew.") from error
+    if header is None:
+        raise LoadError(f"{path} holds tensors, but was not written by tamis.")
+    try:
+        document = json.loads(header)
+    except (ValueError, RecursionError) as error:
+        raise LoadError(f"{path} is damaged: its header is not JSON ({_plain(error)}).") from error
+    if not isinstance(document, dict):
+        raise LoadError(f"{path} is damaged: its header is not a JSON object.")
+    return document, tensors
+
+
+def _rebuild(document: dict[str, Any], tensors: dict[str, np.ndarray], classes: Mapping[str, Any]) -> Any:
+    name = document["selector"]
+    if name not in classes:
+        raise KeyError(f"there is no selector {name!r} in tamis {__version__}")
+    selector = classes[name](**{key: _decode(value, tensors) for key, value in document["parameters"].items()})
+    for key, value in document["fitted"].items():
+        if not key.isidentifier() or not _is_fitted_name(key):
+            raise ValueError(f"{key!r} is not the name of a fitted attribute")
+        setattr(selector, key, _decode(value, tensors))
+    _check(selector)
+    return selector
+
+
+def _check(selector: Any) -> None:
+    """Raise ValueError unless the attributes that all selectors share fit together."""
+    d = selector.n_features_in_
+    k = len(selector.selected_)
+    right = (
+        isinstance(d, int)
+        and selector.support_.shape == selector.ranking_.shape == selector.scores_.shape == (d,)
+        and selector.support_.dtype == bool
+        and np.array_equal(np.sort(selector.selected_), np.flatnonzero(selector.support_))
+        and np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1))
+        and np.array_equal(selector.ranking_[selector.selected_], np.arange(1, k + 1))
+        and len(getattr(selector, "feature_names_in_", range(d))) == d
+        and type(vars(selector).get("verdict_")).__name__ == "Verdict"
+        and _fits(vars(selector).get("structure_"), d)
+    )
+    if not right:
+        raise ValueError("its arrays do not fit together")
+
+
+def _fits(structure: Any, d: int) -> bool:
+    if structure is None:
+        return True
+    each = (structure.pvalues, structure.structured, structure.partner, structure.share, structure.n_copies)
+    return all(values.shape == (d,) for values in each) and structure.structured.dtype == bool
+
+
+def _parameters(selector: Any) -> dict[str, Any]:
+    # A RandomState is a stream that has moved on; what it was at the beginning of the fit is not known any more.
+    return {
+        name: value
+        for name, value in selector.get_params(deep=False).items()
+        if name not in LEFT_OUT and not isinstance(value, np.random.RandomState | np.random.Generator)
+    }
+
+
+def _fitted(selector: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(selector).items() if _is_fitted_name(name)}
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _encode(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
+    """Turn a value into JSON; arrays of numbers go into ``tensors``, other kinds are marked ``{"$kind": ...}``."""
+    if isinstance(value, np.ndarray) or issparse(value):
+        return _encode_array(value, name, tensors)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$float": str(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        parts = [_encode(part, f"{name}.{i}", tensors) for i, part in enumerate(value)]
+        return {"$tuple": parts} if isinstance(value, tuple) else parts
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"$dict": {key: _encode(part, f"{name}.{key}", tensors) for key, part in value.items()}}
+    if RECORDS.get(type(value).__name__) == type(value).__module__:
+        values = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"$record": type(value).__name__, "fields": _encode(values, name, tensors)["$dict"]}
+    raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
+
+
+def _encode_array(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
+    if issparse(value):
+        rows = csr_array(value)
+        parts = [_encode_array(part, f"{name}.{i}", tensors) for i, part in enumerate(_csr_parts(rows))]
+        return {"$csr": parts, "shape": list(rows.shape)}
+    if value.dtype.names is not None:
+        return {
+            "$table": {field: _encode_array(value[field], f"{name}.{field}", tensors) for field in value.dtype.names}
+        }
+    if value.dtype.kind in "OUST":
+        return {"$strings": [str(cell) for cell in value.ravel()], "shape": list(value.shape)}
+    if value.dtype.kind not in "biuf":
+        raise TypeError(f"{name} cannot be saved: it is an array of {value.dtype}, not of numbers or text.")
+    tensors[name] = np.ascontiguousarray(value)
+    return {"$array": name, "shape": list(value.shape)}
+
+
+def _csr_parts(rows: Any) -> tuple[np.ndarray, ...]:
+    return rows.data, rows.indices, rows.indptr
+
+
+def _decode(value: Any, tensors: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, list):
+        return [_decode(part, tensors) for part in value]
+    if not isinstance(value, dict):
+        return value
+    kind = next(iter(value))
+    return DECODERS[kind](value, tensors)
+
+
+def _table(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> np.ndarray:
+    fields = {name: _decode(part, tensors) for name, part in value["$table"].items()}
+    lengths = {len(column) for column in fields.values()}
+    if len(lengths) != 1:
+        raise ValueError("a table has columns of different lengths")
+    table = np.empty(lengths.pop(), dtype=[(name, column.dtype) for name, column in fields.items()])
+    for name, column in fields.items():
+        table[name] = column
+    return table
+
+
+def _record(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
+    name = value["$record"]
+    if name not in RECORDS:
+        raise KeyError(f"there is no record {name!r} in tamis {__version__}")
+    record = getattr(import_module(RECORDS[name]), name)
+    return record(**{key: _decode(part, tensors) for key, part in value["fields"].items()})
+
+
+def _csr(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
+    parts = tuple(_decode(part, tensors) for part in value["$csr"])
+    rows = csr_array(parts, shape=tuple(value["shape"]))
+    # The quick check leaves out what scipy's compiled loops trust: that rows ascend and columns are there.
+    rows.check_format(full_check=True)
+    return rows
+
+
+DECODERS: dict[str, Callable[[dict[str, Any], dict[str, np.ndarray]], Any]] = {
+    "$float": lambda value, _: float(value["$float"]),
+    "$tuple": lambda value, tensors: tuple(_decode(part, tensors) for part in value["$tuple"]),
+    "$dict": lambda value, tensors: {key: _decode(part, tensors) for key, part in value["$dict"].items()},
+    "$strings": lambda value, _: np.array(value["$strings"], dtype=object).reshape(value["shape"]),
+    "$array": lambda value, tensors: tensors[value["$array"]].reshape(value["shape"]),
+    "$table": _table,
+    "$csr": _csr,
+    "$record": _record,
+}
+
+
+def _plain(error: BaseException) -> str:
+    """Give the first line of an error's text, without the quotes that KeyError adds."""
+    text = str(error.args[0]) if error.args else type(error).__name__
+    return text.splitlines()[0].rstrip(".") if text else type(error).__name__

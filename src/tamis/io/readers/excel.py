@@ -1,0 +1,74 @@
+"""Sheets of workbooks, read by calamine."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tamis.io.readers.arrow import cell_text, column_of, frame_of
+from tamis.io.readers.findings import ASSUMED, Finding, counted, shell_word
+from tamis.io.readers.frame import table_of
+from tamis.io.readers.lines import has_header
+from tamis.io.readers.table import Progress, ReadError, Request, Table, listed
+
+
+def read(path: Path, request: Request, progress: Progress) -> Table:
+    """Read one sheet; rows above the header that hold fewer cells are passed over."""
+    from python_calamine import CalamineWorkbook
+
+    workbook = CalamineWorkbook.from_path(str(path))
+    name, findings = _sheet(workbook, request.sheet)
+    rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
+    rows = [row for row in rows if any(cell != "" for cell in row)]
+    start = _first_row(rows) if request.skip_rows is None else request.skip_rows
+    if start and request.skip_rows is None:
+        text = f"{counted(start, 'row')} above the header passed over, the first being {str(rows[0][0])[:40]!r}"
+        findings.append(Finding(ASSUMED, text, "--skip-rows"))
+    table = _arrow_table(rows[start:], request, findings)
+    found = table_of(frame_of(table, request, progress), request)
+    return replace(found, report=replace(found.report, findings=(*findings, *found.report.findings)))
+
+
+def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
+    """Choose the sheet: the one asked for, else the first that holds a table."""
+    names = list(workbook.sheet_names)
+    if wanted is not None:
+        if wanted in names:
+            return wanted, []
+        raise ReadError(f"--sheet names {wanted!r}, which is not in the workbook; it has {listed(names)}.")
+    full = [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]
+    if not full:
+        raise ReadError("holds no sheet with a table.")
+    if len(full) == 1:
+        return full[0], []
+    text = f"the sheet {full[0]!r} was read, the first of {len(full)}"
+    return full[0], [Finding(ASSUMED, text, f"--sheet {shell_word(full[1])}")]
+
+
+def _first_row(rows: list[list[Any]]) -> int:
+    """Return how many rows come before the header: those with fewer than half of the cells that rows usually have."""
+    filled = [sum(cell != "" for cell in row) for row in rows]
+    usual = int(np.median(filled[len(filled) // 2 :])) if filled else 0
+    start = 0
+    while start < len(rows) - 1 and filled[start] <= usual // 2:
+        start += 1
+    return start
+
+
+def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding]) -> pa.Table:
+    if not rows:
+        raise ReadError("holds no rows.")
+    header = request.header
+    if header is None:
+        header = has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
+    body = rows[1:] if header else rows
+    if not body:
+        raise ReadError("has a header, but no rows.")
+    if not header and request.header is None:
+        findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))
+    names = [cell_text(cell).strip() for cell in rows[0]] if header else [f"feature_{i}" for i in range(len(rows[0]))]
+    columns = [[row[place] for row in body] for place in range(len(names))]
+    kept = [place for place, column in enumerate(columns) if names[place] or any(cell != "" for cell in column)]
+    return pa.Table.from_arrays([column_of(columns[i]) for i in kept], names=[names[i] for i in kept])

@@ -1,0 +1,279 @@
+"""What a feature that is not plainly numeric holds, and what it becomes: numbers, 0/1 features, or nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
+from tamis.io.readers.findings import ASSUMED, LEFT_OUT, Finding, shell_word
+from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread, written
+
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
+    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+)  # fmt: skip
+"""Cells that stand for a missing value."""
+
+TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
+MAX_LEVELS = 40
+"""Text with at most so many different values is a category."""
+
+MAX_ENCODED = 1000
+"""A category that was asked for may have so many."""
+
+ID_NAME = re.compile(
+    r"^(?:ids?|idx|index|uuid|guid|key|row|row[_ ]?(?:id|nr|num|number|names?)|unnamed: 0"
+    r"|.+[_ .-](?:id|uuid|guid|key|idx))$",
+    re.IGNORECASE,
+)
+ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
+
+
+class UndecidedMarksError(ValueError):
+    """A feature's numbers can be read in two ways; the cell that shows it is the argument."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the user said of features in general, and what the rest of the file tells.
+
+    Attributes
+    ----------
+    missing : frozenset of str
+        Cells that stand for a missing value.
+    decimal : {".", ","} or None
+        The decimal mark, where a feature does not tell it.
+    asked : bool
+        Whether the user named it.
+    thousands : str or None
+        The thousands mark that the user named.
+    day_first : bool or None
+        See :class:`tamis.io.readers.Request`.
+    """
+
+    missing: frozenset[str] = frozenset(MISSING)
+    decimal: str | None = None
+    asked: bool = False
+    thousands: str | None = None
+    day_first: bool | None = None
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature of a file as numbers.
+
+    Attributes
+    ----------
+    name, kind : str
+        What it is called, and one of :data:`tamis.io.readers.findings.KINDS`.
+    values : ndarray of shape (n, m)
+        One column of numbers, or the 0/1 columns of a category; NaN where missing.
+    labels : tuple of str
+        A name for each of the m.
+    texts : list or None
+        The cells as the file has them, if it does not have numbers.
+    findings : tuple of Finding
+        What was assumed.
+    """
+
+    name: str
+    kind: str
+    values: NDArray[np.float64]
+    labels: tuple[str, ...]
+    texts: list[Any] | None = None
+    findings: tuple[Finding, ...] = ()
+
+
+def trimmed(column: Any, missing: frozenset[str]) -> Any:
+    """Return a text column without spaces around its cells, null where they stand for a missing value."""
+    cells = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    return pc.if_else(pc.is_in(cells, value_set=pa.array(sorted(missing))), None, cells)
+
+
+def looks_like_id(name: str, n_different: int, n_present: int) -> bool:
+    """Tell whether a feature names the rows: it is called so, and its values all differ."""
+    return n_different == n_present > 1 and bool(ID_NAME.match(name) or ID_ENDING.match(name))
+
+
+def encode(
+    name: str, column: Any, rules: Rules, *, keep: bool, categorical: bool, levels: Sequence[str] = ()
+) -> Feature | Finding:
+    """Turn a column into numbers, or say why it is left out.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    column : pyarrow array
+        Of any type.
+    rules : Rules
+        How cells are to be understood.
+    keep : bool
+        Whether it is not left out though it looks like an identifier, free text or a mixture.
+    categorical : bool
+        Whether it holds categories whatever it looks like.
+    levels : sequence of str
+        The levels to encode; by default those that occur.
+    """
+    kind = column.type
+    if column.null_count == len(column):
+        return _left_out(name, "it has no value at all", "")
+    if pa.types.is_dictionary(kind) or categorical:
+        plain = pc.cast(column, kind.value_type) if pa.types.is_dictionary(kind) else column
+        return _category(name, trimmed(plain, rules.missing), levels)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _from_text(name, trimmed(column, rules.missing), rules, keep)
+    if pa.types.is_boolean(kind):
+        return _boolean(name, column, [None if cell is None else str(cell) for cell in column.to_pylist()])
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return _date(name, days_of(column), [None if cell is None else str(cell) for cell in column.to_pylist()])
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return _duration(name, seconds_of(column), [None if c is None else str(c) for c in column.to_pylist()])
+    return _left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text", "")
+
+
+def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Finding:
+    if cells.null_count == len(cells):
+        return _left_out(name, "it has no value at all", "")
+    if _all_in(pc.utf8_lower(cells), (*TRUE, *FALSE)):
+        return _boolean(name, pc.is_in(pc.utf8_lower(cells), value_set=pa.array(TRUE)), cells.to_pylist())
+    if pc.any(pc.match_substring_regex(cells, r"^0\d+$")).as_py():
+        return _codes(name, cells, keep)
+    numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
+    if numbers.values is not None:
+        return _number(name, numbers.values, cells, keep)
+    if numbers.undecided:
+        raise UndecidedMarksError(numbers.undecided)
+    words = _words(name, cells, keep)
+    if numbers.share and not keep and (numbers.share > 0.5 or isinstance(words, Feature)):
+        return _mixture(name, numbers)
+    return _time(name, cells, rules) or words
+
+
+def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
+    different, places = distinct(cells)
+    dates = read_dates(different, rules.day_first)
+    if dates is not None:
+        if dates.values is None:
+            example = different[0].as_py()
+            return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
+        return _date(name, spread(dates.values, places), cells.to_pylist())
+    seconds = read_durations(different)
+    return None if seconds is None else _duration(name, spread(seconds, places), cells.to_pylist())
+
+
+def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:
+    present, levels = len(cells) - cells.null_count, len(pc.unique(cells.drop_null()))
+    if keep or (levels < present and levels <= min(MAX_LEVELS, max(2, present // 2))):
+        return _category(name, cells)
+    option = f"--keep {shell_word(name)}"
+    if levels == present:
+        return _left_out(name, "text that differs in every row, as identifiers do", option)
+    return _left_out(name, f"free text with {levels:,} different values", option)
+
+
+def _codes(name: str, cells: Any, keep: bool) -> Feature | Finding:
+    """Take digits behind zeros for words, which they are in postcodes and the like."""
+    found = _words(name, cells, keep)
+    if isinstance(found, Finding):
+        return found
+    example = cells.filter(pc.match_substring_regex(cells, r"^0\d+$"))[0].as_py()
+    text = f"{example!r} begins with a zero, so that it was read as a category"
+    return replace(found, findings=(Finding(ASSUMED, text, "", (name,)),))
+
+
+def _number(name: str, values: NDArray[np.float64], cells: Any, keep: bool) -> Feature | Finding:
+    present = values[~np.isnan(values)]
+    if not keep and (present % 1 == 0).all() and looks_like_id(name, len(np.unique(present)), len(present)):
+        return _left_out(name, "numbers that differ in every row, as identifiers do", f"--keep {shell_word(name)}")
+    return Feature(name, "number", values[:, None], (name,), None, _as_written(name, values, cells))
+
+
+def _as_written(name: str, values: NDArray[np.float64], cells: Any) -> tuple[Finding, ...]:
+    """Say how a number was understood, by the first cell that Python would not read so."""
+    plain = pc.match_substring_regex(cells, r"^-?\d*\.?\d+(?:[eE][+-]?\d+)?$")
+    usual = pc.cast(pc.if_else(plain, cells, None), pa.float64()).to_numpy(zero_copy_only=False)
+    unusual = pa.array((usual != values) & ~np.isnan(values))
+    place = pc.index(unusual, True).as_py()
+    if place < 0:
+        return ()
+    cell = cells[place].as_py()
+    option = "--decimal or --thousands" if re.search("[.,]", cell) else ""
+    return (Finding(ASSUMED, f"{cell!r} was read as {written(values[place])}", option, (name,), _shape(cell)),)
+
+
+def _shape(cell: str) -> str:
+    """Return a cell with its digits made alike, by which numbers written in one way are told together."""
+    return re.sub(r"\d+", "0", cell)
+
+
+def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Finding:
+    """Encode levels as 0/1 features; two levels need one."""
+    levels = sorted(pc.unique(cells.drop_null()).to_pylist())
+    if not wanted and len(levels) < 2:
+        return _left_out(name, "it has one value only" if levels else "it has no value at all", "")
+    if len(levels) > MAX_ENCODED:
+        return _left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded", "")
+    encoded = list(wanted) or (levels[1:] if len(levels) == 2 else levels)
+    codes = pc.fill_null(pc.index_in(cells, value_set=pa.array(encoded, pa.string())), -1)
+    values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
+    values[pc.is_null(cells).to_numpy(zero_copy_only=False)] = np.nan
+    finding = Finding(ASSUMED, "text with few values was read as categories", "", (name,))
+    labels = tuple(f"{name}={level}" for level in encoded)
+    return Feature(name, "category", values, labels, cells.to_pylist(), (finding,))
+
+
+def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
+    values = pc.cast(column, pa.float64())
+    values = np.array(pc.if_else(pc.is_valid(pa.array(texts)), values, None).to_numpy(zero_copy_only=False))
+    place = int(np.nanargmax(values))
+    text = f"{texts[place]!r} was read as {'true (1)' if values[place] else 'false (0)'}"
+    return Feature(name, "boolean", values[:, None], (name,), texts, (Finding(ASSUMED, text, "", (name,)),))
+
+
+def _date(name: str, days: NDArray[np.float64], texts: list[Any]) -> Feature:
+    return Feature(name, "date", days[:, None], (name,), texts, (_as_example(name, "a date", days, texts),))
+
+
+def _duration(name: str, seconds: NDArray[np.float64], texts: list[Any]) -> Feature:
+    finding = _as_example(name, "a duration in seconds", seconds, texts)
+    return Feature(name, "duration", seconds[:, None], (name,), texts, (finding,))
+
+
+def _as_example(name: str, what: str, values: NDArray[np.float64], texts: list[Any]) -> Finding:
+    example = next(text for text in texts if text is not None)
+    value = values[texts.index(example)]
+    shown = str(np.datetime64(int(value), "D")) if what == "a date" else written(value)
+    return Finding(ASSUMED, f"{example!r} was read as {what} ({shown})", "", (name,), f"{what} {_shape(example)}")
+
+
+def _mixture(name: str, numbers: Numbers) -> Finding:
+    if numbers.contrary:
+        first, second = numbers.contrary
+        return _left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
+    cells = numbers.strange
+    option = f"--categorical {shell_word(name)}"
+    if numbers.share > 0.5 and len(cells) <= 3:
+        option = f"--na-values {shell_word(','.join(cells)) if len(cells) == 1 else _list(cells)}"
+    return _left_out(name, f"numbers mixed with {cells[0]!r}", option)
+
+
+def _list(cells: Sequence[str]) -> str:
+    quoted = [f'"{cell}"' if "," in cell else cell for cell in cells]
+    text = ",".join(quoted)
+    return text if all(cell.isalnum() for cell in cells) else "'" + text.replace("'", "'\\''") + "'"
+
+
+def _all_in(cells: Any, words: Sequence[str]) -> bool:
+    return bool(pc.all(pc.is_in(cells.drop_null(), value_set=pa.array(list(words)))).as_py())
+
+
+def _left_out(name: str, reason: str, option: str) -> Finding:
+    return Finding(LEFT_OUT, reason, option, (name,))

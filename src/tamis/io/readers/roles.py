@@ -1,0 +1,100 @@
+"""What each column of a file is for: sample names, labels, a feature, or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tamis.io.readers.findings import ASSUMED, Finding, listed, shell_word
+from tamis.io.readers.table import ReadError, Request, match_names, nearest, numbered, required
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Distinct names of all columns, the positions of index and labels (or None) and of the features."""
+
+    names: list[str]
+    index: int | None
+    label: int | None
+    features: list[int]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sides(self) -> list[int]:
+        """Positions of the columns that are read as text whatever they hold."""
+        return list(dict.fromkeys(i for i in (self.index, self.label) if i is not None))
+
+
+def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = False) -> Roles:
+    """Say what each column is for.
+
+    Parameters
+    ----------
+    found : sequence of str
+        The names that the file has, which may repeat or be empty. An unnamed first column is the index, as
+        spreadsheets and data frames write it.
+    request : Request
+        What was asked for.
+    first_is_text : bool, default=False
+        Whether the first column holds text: it names the features of a table that has them in rows.
+    """
+    names, repeated = numbered(found)
+    index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")
+    dropped = set(_either(request.drop, found, names, "--drop"))
+    findings = [_renamed(repeated)] if repeated else []
+    if request.index is None and _first_names_rows(found, request, first_is_text) and not {0} & {label, *dropped}:
+        index = 0
+        if not request.transpose:
+            findings.append(Finding(ASSUMED, "the first feature has no name and holds the sample names", "--index"))
+    features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
+    if request.only and not request.transpose:
+        places = {name: place for place, name in enumerate(names)}
+        features = [places[name] for name in required(originals_of(request.only, names), names)]
+    if not features:
+        raise ReadError("no feature is left to select from.")
+    return Roles(names, index, label, features, tuple(findings))
+
+
+def originals_of(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the features of the file that encoded features come from: ``colour=red`` comes from ``colour``."""
+    known = set(names)
+    found: dict[str, None] = {}
+    for name in wanted:
+        base = name
+        while base not in known and "=" in base:
+            base = base.rpartition("=")[0]
+        found[base if base in known else name] = None
+    return list(found)
+
+
+def _first_names_rows(found: Sequence[str], request: Request, first_is_text: bool) -> bool:
+    return bool(found) and (not found[0].strip() or (request.transpose and first_is_text))
+
+
+def _either(wanted: Sequence[str], found: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+    """Match names as the file writes them, where one may stand for several, and as they were numbered."""
+    places: list[int] = []
+    for entry in wanted:
+        try:
+            places += match_names([entry], found, option)
+        except ReadError:
+            places += match_names([entry], names, option)
+    return places
+
+
+def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: str) -> int | None:
+    if name is None:
+        return None
+    for candidates in (found, names):
+        if name in candidates:
+            return candidates.index(name)
+    raise ReadError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")
+
+
+def _renamed(repeated: list[str]) -> Finding:
+    first = repeated[0]
+    text = f"the name {first!r} occurs" if len(repeated) == 1 else f"the names {listed(repeated)} occur"
+    return Finding(
+        ASSUMED,
+        f"{text} more than once and {'was' if len(repeated) == 1 else 'were'} numbered ({first!r}, {first + '_2'!r})",
+        f"--drop {shell_word(first)}",
+        tuple(repeated),
+    )

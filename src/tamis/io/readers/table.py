@@ -1,0 +1,221 @@
+"""What a reader is asked for and what it returns."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.io.readers.findings import ReadReport, listed
+from tamis.io.sources import TableError, TableSource
+from tamis.io.sources.memory import MAX_EXPANSION
+
+Progress = Callable[[int, int], object]
+"""Told how many of how many bytes were read."""
+
+
+def unheard(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+class ReadError(TableError):
+    """A file cannot be read as a table of numbers; the message is one sentence for its owner."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to read a file; the names are those of the command line's options.
+
+    Attributes
+    ----------
+    index, labels : str or None
+        Feature (or array in the file) with the samples' names, and with labels that serve scoring only.
+    drop : tuple of str
+        Features to leave out; ``*`` and ``?`` stand for any letters.
+    keep : tuple of str
+        Features that are never left out by themselves: identifiers, free text and mostly empty ones. Text among
+        them is encoded as categories.
+    categorical : tuple of str
+        Features whose numbers are codes of categories.
+    drop_text : bool
+        Whether features that are not numbers are left out.
+    key : str or None
+        Which array of a file, or file of an archive, with several.
+    sheet : str or None
+        Which sheet of a workbook; None reads the first that holds a table.
+    delimiter, encoding, comment : str or None
+        Of a text file; None finds the first two, and takes ``#`` at the beginning of the file only as the third.
+    skip_rows : int or None
+        Lines before the header; None finds them.
+    header : bool or None
+        Whether the first line names the features; None finds out.
+    decimal, thousands : str or None
+        Marks in numbers; None finds them, and raises :class:`ReadError` where they could be either.
+    na_values : tuple of str
+        Further cells that stand for a missing value; numbers among them count in every format.
+    day_first : bool or None
+        Whether ``3/4/2020`` is in April; None leaves such features out if no date tells.
+    transpose : bool
+        Whether the file has features in rows.
+    max_expansion : float
+        How many times the stored bytes a file may declare or unpack; more than that is refused before it is read.
+    log1p, scale : bool
+        Whether counts are replaced by ``log(1 + x)``, after every sample was brought to the median total if
+        ``scale`` is set.
+    only : tuple of str
+        If given, the features to read; the rest of the file may hold anything.
+    in_pieces : bool or None
+        Whether the table stays on disk; None decides by the free memory.
+    """
+
+    index: str | None = None
+    labels: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    drop_text: bool = False
+    key: str | None = None
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    comment: str | None = None
+    skip_rows: int | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    na_values: tuple[str, ...] = ()
+    day_first: bool | None = None
+    transpose: bool = False
+    max_expansion: float = MAX_EXPANSION
+    log1p: bool = False
+    scale: bool = False
+    only: tuple[str, ...] = ()
+    in_pieces: bool | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or TableSource of shape (n_samples, n_features)
+        Finite numbers; NaN where a cell is missing.
+    feature_names : ndarray of str
+        A name per encoded feature, all different.
+    sample_names : ndarray of str or None
+        A name per row, if the file has them.
+    y : ndarray or None
+        A label per row; for scoring only.
+    index_name, label_name : str
+        What the file calls the last two.
+    groups : ndarray of str or None
+        The feature of the file that each encoded feature belongs to; a category is several 0/1 features. None if
+        each is one of its own.
+    texts : dict
+        Cells of features that are not written as numbers (categories, booleans, dates), as the file has them.
+    report : ReadReport
+        What was read and what was assumed.
+    """
+
+    X: Any
+    feature_names: NDArray[Any]
+    sample_names: NDArray[Any] | None = None
+    y: NDArray[Any] | None = None
+    index_name: str = "sample"
+    label_name: str = "label"
+    groups: NDArray[Any] | None = None
+    texts: dict[str, list[Any]] = field(default_factory=dict, repr=False)
+    report: ReadReport = field(default_factory=ReadReport, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and of encoded features."""
+        return self.X.shape
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether the numbers stay on disk."""
+        return isinstance(self.X, TableSource)
+
+    @property
+    def original_names(self) -> list[str]:
+        """Names of the features of the file, in its order."""
+        return list(dict.fromkeys((self.feature_names if self.groups is None else self.groups).tolist()))
+
+    def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
+        """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""
+        if self.groups is None:
+            return np.array(match_names(names, self.feature_names.tolist(), option), dtype=np.intp)
+        originals = self.original_names
+        wanted = [originals[place] for place in match_names(names, originals, option)]
+        members: dict[str, list[int]] = {}
+        for position, group in enumerate(self.groups.tolist()):
+            members.setdefault(group, []).append(position)
+        return np.array([position for name in wanted for position in members[name]], dtype=np.intp)
+
+
+def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> list[int]:
+    """Return the distinct positions of names or patterns, in the order wanted; a name may stand for several.
+
+    A name that is not there raises :class:`ReadError`, which names the nearest one.
+    """
+    places: dict[str, list[int]] = {}
+    found: dict[int, None] = {}
+    for entry in wanted:
+        if not places:
+            for position, name in enumerate(names):
+                places.setdefault(name, []).append(position)
+        hits = places.get(entry, [])
+        if not hits and set(entry) & set("*?["):
+            hits = [i for i, name in enumerate(names) if fnmatchcase(name, entry)]
+        if not hits:
+            raise ReadError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, names)}.")
+        found.update(dict.fromkeys(hits))
+    return list(found)
+
+
+def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """Return the names wanted; raise :class:`ReadError` if some are not there."""
+    known = set(names)
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        raise ReadError(
+            f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
+            f"{nearest(missing[0], names)}."
+        )
+    return wanted
+
+
+def nearest(entry: str, names: Sequence[str]) -> str:
+    """Return ``; did you mean 'x'`` without the mark, or the first names if none is near."""
+    close = get_close_matches(entry, names, n=1)
+    return f"; did you mean {close[0]!r}" if close else f"; the features are {listed(names)}" if len(names) else ""
+
+
+def numbered(names: Sequence[str], start: str = "feature") -> tuple[list[str], list[str]]:
+    """Return names that all differ, and those that occurred more than once.
+
+    The second ``a`` becomes ``a_2``; a nameless one is called by its position.
+    """
+    taken, found = set(names), []
+    repeated: dict[str, None] = {}
+    if len(taken) == len(names) and "" not in taken:
+        return list(names), []
+    seen: set[str] = set()
+    for position, name in enumerate(names):
+        candidate, number = name or f"{start}_{position}", 2
+        while candidate in seen or (candidate != name and candidate in taken):
+            repeated[name] = None
+            candidate, number = f"{name or start}_{number}", number + 1
+        seen.add(candidate)
+        found.append(candidate)
+    return found, [name for name in repeated if name]
+
+
+def label_array(cells: Any) -> NDArray[Any]:
+    """Return labels as text; a missing one is a label of its own."""
+    return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)

@@ -1,0 +1,155 @@
+"""Sparse matrices in compressed form (CSR, CSC), whose parts are checked in full before any of them is used."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, csr_array
+
+from tamis.io.sources.arrays import SlicedArray
+from tamis.io.sources.chunks import check_array
+from tamis.io.sources.errors import TableError
+from tamis.io.sources.memory import NAME_BYTES, check_room
+from tamis.io.sources.source import TableSource
+
+PARTS = ("data", "indices", "indptr")
+DAMAGED = "the sparse matrix is damaged"
+REMEDY = "restore the file, or save it anew"
+
+
+def checked_csr(data: Any, indices: Any, indptr: Any, shape: Sequence[int], kind: str = "csr") -> csr_array:
+    """Return a CSR matrix from the parts of a compressed one.
+
+    scipy's compiled loops trust these parts: a wrong one reads or writes memory that is not theirs.
+
+    Parameters
+    ----------
+    data, indices, indptr : array-like
+        Values, positions within a row (of CSC: a column), and where every row begins.
+    shape : (int, int)
+        Rows and columns.
+    kind : {"csr", "csc"}
+        By what the matrix is compressed.
+
+    Raises
+    ------
+    TableError
+        If the parts do not fit together.
+    """
+    n, d = checked_shape(shape)
+    major, minor = (n, d) if kind == "csr" else (d, n)
+    data, indices = np.asarray(data).ravel(), np.asarray(indices).ravel()
+    starts = checked_starts(indptr, major, min(len(data), len(indices)))
+    data, indices = data[: starts[-1]], checked_indices(indices[: starts[-1]], minor)
+    if data.dtype.kind not in "biuf":
+        raise TableError(f"holds a sparse matrix of {data.dtype}, not of real numbers; save it as numbers.")
+    # Rows and columns without entries cost nothing in a file, but something in memory.
+    check_room(16 * n + NAME_BYTES * d, data.nbytes + indices.nbytes + starts.nbytes, "the sparse matrix")
+    matrix = (csr_array if kind == "csr" else csc_array)((data, indices, starts), shape=(n, d))
+    matrix.sum_duplicates()
+    return csr_array(matrix)
+
+
+def checked_coo(data: Any, rows: Any, columns: Any, shape: Any) -> csr_array:
+    """Return a CSR matrix from the cells of a table; raise :class:`TableError` if one lies outside of it."""
+    n, d = checked_shape(shape)
+    data, rows, columns = (np.asarray(part).ravel() for part in (data, rows, columns))
+    if not len(data) == len(rows) == len(columns) or data.dtype.kind not in "biuf":
+        raise TableError(f"{DAMAGED}: its cells are not rows, columns and numbers; {REMEDY}.")
+    check_room(16 * n + NAME_BYTES * d, 3 * data.nbytes, "the sparse matrix")
+    return csr_array(coo_array((data, (checked_indices(rows, n), checked_indices(columns, d))), shape=(n, d)))
+
+
+def checked_shape(shape: Any) -> tuple[int, int]:
+    """Return a stored shape as two numbers; raise :class:`TableError` if it is none of a matrix."""
+    sizes = [int(size) for size in np.asarray(shape).ravel()]
+    if len(sizes) != 2 or not all(0 <= size < 2**62 for size in sizes):
+        raise TableError(f"{DAMAGED}: its shape is {sizes}; {REMEDY}.")
+    return sizes[0], sizes[1]
+
+
+def checked_starts(indptr: Any, n: int, n_stored: int) -> NDArray[np.int64]:
+    """Return where rows begin; raise :class:`TableError` unless they ascend from 0 to what is stored."""
+    indptr = np.asarray(indptr).ravel()
+    if indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
+        raise TableError(
+            f"{DAMAGED}: its arrays do not fit together ({len(indptr)} starts of {n} rows or columns); {REMEDY}."
+        )
+    starts = indptr.astype(np.int64)
+    if starts[0] != 0 or starts[-1] > n_stored or (np.diff(starts) < 0).any():
+        raise TableError(
+            f"{DAMAGED}: its arrays do not fit together (its starts do not ascend from 0 to {n_stored}); {REMEDY}."
+        )
+    return starts
+
+
+def checked_indices(indices: Any, minor: int) -> NDArray:
+    """Return positions within rows or columns; raise :class:`TableError` if one is not there."""
+    if indices.dtype.kind not in "iu":
+        raise TableError(f"{DAMAGED}: its positions are {indices.dtype}, not whole numbers; {REMEDY}.")
+    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < minor:
+        raise TableError(
+            f"{DAMAGED}: it names position {int(indices.max())} (or one below 0) of {minor}, which is not there; "
+            f"{REMEDY}."
+        )
+    return indices
+
+
+class CompressedRows(TableSource):
+    """A CSR matrix whose values and column numbers stay on disk; only where rows begin is held (8 bytes a row).
+
+    Parameters
+    ----------
+    group : h5py.Group or zarr.Group
+        With the arrays ``data``, ``indices`` and ``indptr`` and the attribute ``shape``.
+    place, names, files
+        See :class:`TableSource`.
+    """
+
+    def __init__(
+        self,
+        group: Any,
+        place: str,
+        names: Sequence[str] | NDArray | None = None,
+        files: Sequence[str | os.PathLike[str]] = (),
+    ):
+        shape, kind = layout_of(group)
+        if kind == "csc":
+            raise TableError("is stored by columns (CSC), which cannot be read row by row; save it as CSR.")
+        self._data, self._indices = group["data"], group["indices"]
+        check_array(group["indptr"], "the list of where rows begin")
+        for part in (self._data, self._indices):
+            check_array(part, "the sparse matrix", in_pieces=True)
+        stored = min(self._data.shape[0], self._indices.shape[0])
+        self._starts = checked_starts(group["indptr"][:], shape[0], stored)
+        cell = self._data.dtype.itemsize + self._indices.dtype.itemsize
+        super().__init__(place, shape, names, cell * max(1, int(self._starts[-1])) / max(1, shape[0]), files)
+
+    def _read(self, start: int, stop: int) -> Any:
+        first, last = int(self._starts[start]), int(self._starts[stop])
+        data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])
+        return checked_csr(data, indices, self._starts[start : stop + 1] - first, (stop - start, self.shape[1]))
+
+
+def layout_of(group: Any) -> tuple[tuple[int, int], str]:
+    """Return the shape of a stored group, and whether it is CSR or CSC; raise :class:`TableError` if it is neither."""
+    if not all(part in group for part in PARTS):
+        raise TableError(f"is a group without {', '.join(PARTS)}; name a matrix in it.")
+    if any(not hasattr(group[part], "dtype") or len(group[part].shape) != 1 for part in PARTS):
+        raise TableError(f"{DAMAGED}: {', '.join(PARTS)} are not three lists of numbers; {REMEDY}.")
+    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
+    shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
+    if shape is None:
+        raise TableError(f"is a sparse matrix without the attribute shape; {REMEDY}.")
+    return checked_shape(shape), kind[:3]
+
+
+def stored_matrix(
+    item: Any, place: str, names: Sequence[str] | NDArray | None = None, files: Sequence[str | os.PathLike[str]] = ()
+) -> TableSource:
+    """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
+    if hasattr(item, "dtype"):
+        return SlicedArray(item, place, names, files)
+    return CompressedRows(item, place, names, files)

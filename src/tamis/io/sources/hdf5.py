@@ -1,0 +1,99 @@
+"""HDF5 files, opened after a look at the lists in them over which the library would never end if they are damaged."""
+
+import os
+from collections.abc import Iterator
+from typing import IO, Any
+
+from tamis.io.sources.errors import TableError, reading
+
+BLOCK_BYTES = 2**24
+SCANNED = 2**28
+"""Of larger files, the beginning and the end are looked at."""
+
+TEXTS, NAMES = b"GCOL\x01\0\0\0", b"HEAP\0\0\0\0"
+"""What a list of texts (a global heap) and a list of names (a local heap) begin with."""
+
+HEADER, LAST = 16, 1
+"""Bytes before every object, and what stands for "no further one"."""
+
+
+def open_hdf(path: str | os.PathLike[str]) -> Any:
+    """Open an HDF5 file for reading."""
+    import h5py
+
+    with reading(path, "cannot be read as HDF5"):
+        with open(path, "rb") as file:
+            check_lists(file)
+        return h5py.File(path, "r")
+
+
+def check_lists(file: IO[bytes]) -> None:
+    """Raise :class:`TableError` if a list in the file leads back to itself."""
+    length = os.fstat(file.fileno()).st_size
+    base = _base(file)
+    for kind, place in _places(file, length):
+        if _texts_never_end(file, place, length) if kind == TEXTS else _room_never_ends(file, place, length, base):
+            raise TableError(f"the list at byte {place} leads back to itself; restore the file, or save it anew.")
+
+
+def _base(file: IO[bytes]) -> int:
+    """Return where the file begins, from where on it counts: MATLAB writes some text before."""
+    for place in (0, 512, 1024, 2048):
+        file.seek(place)
+        if file.read(8) == b"\x89HDF\r\n\x1a\n":
+            return place
+    return 0
+
+
+def _places(file: IO[bytes], length: int) -> Iterator[tuple[bytes, int]]:
+    """Yield where lists begin, which is at multiples of eight."""
+    start, left = 0, b""
+    while block := _part(file, start, BLOCK_BYTES):
+        content, base = left + block, start - len(left)
+        for kind in (TEXTS, NAMES):
+            found = content.find(kind)
+            while found >= 0:
+                if (base + found) % 8 == 0:
+                    yield kind, base + found
+                found = content.find(kind, found + 1)
+        left, start = content[-len(TEXTS) + 1 :], start + len(block)
+        if SCANNED <= start < length - SCANNED:
+            left, start = b"", length - SCANNED
+
+
+def _part(file: IO[bytes], start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(size)
+
+
+def _number(content: bytes, place: int) -> int:
+    return int.from_bytes(content[place : place + 8], "little")
+
+
+def _texts_never_end(file: IO[bytes], place: int, length: int) -> bool:
+    """Go from text to text; a stretch of no bytes that holds none leads nowhere else."""
+    size = _number(_part(file, place, HEADER), 8)
+    objects = _part(file, place + HEADER, size - HEADER) if HEADER <= size <= length - place else b""
+    place = 0
+    while len(objects) - place - HEADER >= 0:
+        size, used = _number(objects, place + 8), objects[place : place + 2] != b"\0\0"
+        step = HEADER + size + -size % 8 if used else size
+        if step == 0:
+            return True
+        place += step
+    return False
+
+
+def _room_never_ends(file: IO[bytes], place: int, length: int, base: int) -> bool:
+    """Go from one free stretch among the names to the next, each of which is to be passed once."""
+    head = _part(file, place, 32)
+    size, room, start = (_number(head, i) for i in (8, 16, 24))
+    if size > length or base + start > length:
+        return False
+    names, seen = _part(file, base + start, size), set()
+    while room != LAST and room + HEADER <= len(names):
+        if room in seen:
+            return True
+        seen.add(room)
+        room = _number(names, room)
+    return False

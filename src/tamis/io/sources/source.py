@@ -1,0 +1,186 @@
+"""The protocol of a table that is read in pieces, and what all such tables share."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+
+from tamis.columns import ColumnStatistics, ColumnSummary
+from tamis.io.sources.ahead import read_ahead
+from tamis.io.sources.errors import TableError, reading
+
+BLOCK_BYTES = 2**22
+"""Stored bytes that are read in one go, about."""
+
+AGAIN = "see that the table is whole and did not change meanwhile, and fit again"
+
+
+class TableSource(ABC):
+    """A table of numbers that is read a few rows at a time.
+
+    An adapter implements :meth:`_read`. What the rest of tamis asks of a table also works here: ``shape``,
+    ``source[rows]`` for a slice or sorted positions, and ``source[:, columns]``; the latter reads all rows.
+
+    Parameters
+    ----------
+    place : str
+        What messages call the table, such as its path.
+    shape : (int, int)
+        Rows and columns.
+    names : sequence of str, optional
+        A name per column.
+    row_bytes : float
+        Stored bytes of a row, which decide how many are read at a time.
+    files : sequence of path
+        The files behind the table; that they are whole is checked before every read.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        shape: tuple[int, int],
+        names: Sequence[str] | NDArray | None = None,
+        row_bytes: float = 8.0,
+        files: Sequence[str | os.PathLike[str]] = (),
+    ):
+        self.place, self.shape = place, (int(shape[0]), int(shape[1]))
+        self.names = None if names is None else np.array([str(name) for name in names], dtype=object)
+        if self.names is not None and len(self.names) != self.shape[1]:
+            raise TableError(f"{place}: has {len(self.names)} names for {self.shape[1]} features; save it anew.")
+        self.row_bytes = max(1.0, float(row_bytes))
+        self._stamps = {os.fspath(path): _stamp(path) for path in files}
+        self._statistics: ColumnStatistics | None = None
+        self.opened_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+
+    @abstractmethod
+    def _read(self, start: int, stop: int) -> Any:
+        """Give consecutive rows, as a dense array or a CSR matrix of numbers."""
+
+    def runs(self) -> list[NDArray[np.intp]]:
+        """Give the borders of the blocks that are best read together, one array for each stretch of rows.
+
+        Blocks within a run are read fastest in their order; runs may come in any order.
+        """
+        borders = self.borders(0, self.shape[0])
+        return [borders[i : i + 2] for i in range(len(borders) - 1)]
+
+    def borders(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Cut a stretch of rows into blocks of about :data:`BLOCK_BYTES`."""
+        step = max(1, int(BLOCK_BYTES / self.row_bytes))
+        return np.append(np.arange(start, stop, step), stop).astype(np.intp)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Give the rows from ``start`` to ``stop - 1``; raise :class:`TableError` if they cannot be had."""
+        where = f"{self.place}: rows {start} to {stop - 1}"
+        self._check_files(where)
+        try:
+            with reading(self.place, "could not be read", AGAIN, f"rows {start} to {stop - 1} "):
+                block = self._read(start, stop)
+        except TableError:
+            self._check_files(where)  # That a file is gone explains more than what its reader stumbled over.
+            raise
+        self._check_files(where)
+        return self._checked(block, where, stop - start)
+
+    def _check_files(self, where: str) -> None:
+        for path, (size, changed) in self._stamps.items():
+            try:
+                now, changed_now = _stamp(path)
+            except OSError as error:
+                raise TableError(
+                    f"{where} could not be read: {path} vanished ({error.strerror}); put it back and fit again."
+                ) from error
+            if now < size:
+                raise TableError(
+                    f"{where} could not be read: {path} shrank from {size} to {now} bytes; restore it and fit again."
+                )
+            if changed_now != changed:
+                raise TableError(f"{where} could not be read: {path} changed meanwhile; leave it alone and fit again.")
+
+    def _checked(self, block: Any, where: str, n_rows: int) -> Any:
+        block = csr_array(block) if issparse(block) else np.asarray(block)
+        if block.ndim != 2 or block.dtype.kind not in "biuf":
+            raise TableError(f"{where} are {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
+        if block.shape[1] != self.shape[1]:
+            raise TableError(f"{where} have {block.shape[1]} column(s) where the table has {self.shape[1]}.")
+        if block.shape[0] != n_rows:
+            raise TableError(f"{where} could not be read: only {block.shape[0]} of {n_rows} rows are there.")
+        return block
+
+    def blocks(self) -> Iterator[tuple[int, Any]]:
+        """Yield all blocks with their first rows, in order, the next one being read in the background."""
+        pairs = [(int(a), int(b)) for run in self.runs() for a, b in pairwise(run)]
+        yield from read_ahead((start, self.read(start, stop)) for start, stop in pairs)
+
+    def column_statistics(self, heard: Callable[[int], object] = lambda _: None) -> ColumnStatistics:
+        """Give mean, spread, constant and non-finite columns from one pass, which is made once.
+
+        ``heard`` is told how many rows were seen.
+        """
+        if self._statistics is None:
+            summary = ColumnSummary(self.shape[1])
+            for start, block in self.blocks():
+                summary.add(block, start)
+                heard(start + block.shape[0])
+            self._statistics = summary.statistics()
+        return self._statistics
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """Give rows by sorted positions; whole blocks are read on the way."""
+        rows = np.asarray(rows)
+        parts = []
+        for run in self.runs():
+            for start, stop in pairwise(run):
+                first, last = np.searchsorted(rows, [start, stop])
+                if first < last:
+                    parts.append(self.read(int(start), int(stop))[rows[first:last] - start])
+        return stacked(parts)
+
+    def column_names(self) -> NDArray:
+        """Give the names of the columns; nameless ones are numbered as the readers of files do."""
+        return (
+            np.array([f"feature_{i}" for i in range(self.shape[1])], dtype=object) if self.names is None else self.names
+        )
+
+    def __reduce__(self) -> Any:
+        # Open files do not travel to other processes; the way to open them does.
+        return super().__reduce__() if self.opened_by is None else self.opened_by
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            rows, columns = key
+            if not (isinstance(rows, slice) and rows == slice(None)):
+                return self[rows][:, columns]
+            return stacked([block[:, columns] for _, block in self.blocks()])
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.shape[0])
+            if step == 1:
+                return self.read(start, stop)
+            key = np.arange(start, stop, step)
+        return self.take(key)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
+
+
+def _stamp(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Return the size of a file, and when it was changed."""
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Put blocks on top of each other, which may be dense or CSR."""
+    if len(parts) == 1:
+        return parts[0]
+    if issparse(parts[0]):
+        return csr_array(vstack(parts, format="csr"))
+    return np.concatenate(parts)

@@ -1,9 +1,0 @@
-"""Tables that stay where they are: memory maps, HDF5, Zarr, Parquet and users' own row blocks, read in pieces."""
-
-from tamis.sources.errors import TableError
-from tamis.sources.opening import READ_IN_PIECES, open_source
-from tamis.sources.recognise import as_source
-from tamis.sources.row_blocks import RowBlocks
-from tamis.sources.source import TableSource
-
-__all__ = ["READ_IN_PIECES", "RowBlocks", "TableError", "TableSource", "as_source", "open_source"]

@@ -1,0 +1,197 @@
+"""Every format gives the same table."""
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from tamis.io.readers import ReadError, Request, format_of, read
+from tamis.io.readers.table import Table
+from tamis.io.writers import WRITERS, _with_plain_text, write_table
+
+NAMES = np.array(["a", "b", "c"], dtype=object)
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.integers(0, 9, size=(6, 3)).astype(float)
+    return Table(X, NAMES, np.array([f"s{i}" for i in range(6)], dtype=object), np.array(list("xxyyzz"), dtype=object))
+
+
+def dense(X):
+    return X.toarray() if sparse.issparse(X) else X
+
+
+@pytest.mark.parametrize("ending", [*WRITERS, ".h5ad", ".csv.gz", ".tsv.gz", ".mtx.gz"])
+def test_what_is_written_is_read_again(table, tmp_path, ending):
+    path = write_table(tmp_path / f"t{ending}", table)
+    tabular = ending.startswith((".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow"))
+    named = tabular or ending in (".npz", ".mat", ".h5", ".hdf5", ".h5ad")
+    labelled = named and ending != ".h5ad"
+    request = Request(index="sample" if tabular else None, labels="label" if labelled else None)
+    again = read(path, request)
+    np.testing.assert_array_equal(dense(again.X), table.X)
+    if named:
+        assert again.feature_names.tolist() == ["a", "b", "c"]
+        assert again.sample_names.tolist() == table.sample_names.tolist()
+    if labelled:
+        assert again.y.tolist() == table.y.tolist()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
+def test_turned_tables_are_turned_back(table, tmp_path, ending):
+    path = write_table(tmp_path / f"t{ending}", table, transpose=True)
+    again = read(path, Request(transpose=True))
+    np.testing.assert_array_equal(again.X, table.X)
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_scipy_sparse_archives_stay_sparse(table, tmp_path, kind):
+    path = tmp_path / "t.npz"
+    sparse.save_npz(path, sparse.csr_array(table.X).asformat(kind))
+    again = read(path)
+    assert again.X.format == "csr"
+    np.testing.assert_array_equal(again.X.toarray(), table.X)
+
+
+def test_sparse_tables_are_written_sparse(table, tmp_path):
+    thin = Table(sparse.csr_array(table.X), NAMES)
+    again = read(write_table(tmp_path / "t.npz", thin))
+    assert sparse.issparse(again.X)
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+    assert sparse.issparse(read(write_table(tmp_path / "t.mtx", thin)).X)
+
+
+def test_names_beside_a_matrixmarket_file_are_found(table, tmp_path):
+    io.mmwrite(tmp_path / "matrix.mtx", sparse.csr_array(table.X.T))
+    (tmp_path / "features.tsv").write_text("a\tGene A\nb\tGene B\nc\tGene C\n")
+    (tmp_path / "barcodes.tsv").write_text("".join(f"s{i}\n" for i in range(6)))
+    again = read(tmp_path / "matrix.mtx", Request(transpose=True))
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+    assert again.sample_names[0] == "s0"
+
+
+def test_matlab_73_files_are_turned_and_their_cells_read(table, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
+        file["X"] = table.X.T
+        file["Y"] = np.arange(6)[None, :]
+        thin = file.create_group("S")
+        columns = sparse.csc_array(table.X)
+        thin.attrs["MATLAB_sparse"] = np.uint64(6)
+        thin["data"], thin["ir"], thin["jc"] = columns.data, columns.indices, columns.indptr
+        cells = [file.create_dataset(f"#refs#/{n}", data=np.array([[ord(n)]], dtype=np.uint16)).ref for n in "abc"]
+        file.create_dataset("names", data=np.array([cells], dtype=h5py.ref_dtype))
+    again = read(tmp_path / "t.mat", Request(labels="Y"))
+    np.testing.assert_array_equal(again.X, table.X)
+    assert again.y.tolist() == list(range(6))
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(read(tmp_path / "t.mat", Request(key="S")).X.toarray(), table.X)
+
+
+def test_hdf5_is_read_by_key_and_pandas_frames_too(table, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["one/matrix"], file["two/matrix"], file["one/genes"] = table.X, table.X * 2, np.array([b"a", b"b", b"c"])
+    again = read(tmp_path / "t.h5", Request(key="/one/matrix"))
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+    with pytest.raises(
+        ReadError, match=r"several matrices: one/matrix \(6×3\), two/matrix \(6×3\); say which with --key"
+    ):
+        read(tmp_path / "t.h5")
+    with h5py.File(tmp_path / "p.h5", "w") as file:
+        group = file.create_group("frame")
+        group["block0_values"], group["block0_items"], group["axis1"] = (
+            table.X,
+            np.array([b"a", b"b", b"c"]),
+            np.arange(6),
+        )
+    assert read(tmp_path / "p.h5").feature_names.tolist() == ["a", "b", "c"]
+
+
+def test_parquet_takes_the_index_that_pandas_wrote(table, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        table.X.astype(np.float32), columns=list("abc"), index=pandas.Index(table.sample_names, name="cell")
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    again = read(tmp_path / "t.parquet")
+    assert again.sample_names.tolist() == table.sample_names.tolist()
+    assert again.feature_names.tolist() == ["a", "b", "c"]
+    assert again.X.dtype == np.float32
+
+
+def test_h5ad_layers_labels_and_annotations(table, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    pandas = pytest.importorskip("pandas")
+    obs = pandas.DataFrame({"kind": pandas.Categorical(list("xxyyzz"))}, index=table.sample_names.astype(str))
+    adata = anndata.AnnData(sparse.csr_matrix(table.X), obs, pandas.DataFrame(index=list("abc")))
+    adata.layers["twice"] = adata.X * 2
+    adata.obs, adata.var = _with_plain_text(adata.obs), _with_plain_text(adata.var)
+    adata.write_h5ad(tmp_path / "t.h5ad")
+    again = read(tmp_path / "t.h5ad", Request(key="twice", labels="kind"))
+    np.testing.assert_array_equal(again.X.toarray(), table.X * 2)
+    assert again.y.tolist() == list("xxyyzz")
+    part = Table(again.X[:, [0, 2]], NAMES[[0, 2]], again.sample_names)
+    write_table(tmp_path / "part.h5ad", part, source=tmp_path / "t.h5ad")
+    kept = anndata.read_h5ad(tmp_path / "part.h5ad")
+    assert kept.var_names.tolist() == ["a", "c"]
+    assert kept.obs["kind"].tolist() == list("xxyyzz")
+
+
+def test_images_are_flattened(tmp_path, rng):
+    np.save(tmp_path / "t.npy", rng.random((4, 3, 2)))
+    assert read(tmp_path / "t.npy").shape == (4, 6)
+
+
+def test_a_column_of_a_nameless_matrix_serves_as_labels(table, tmp_path):
+    np.save(tmp_path / "t.npy", table.X)
+    again = read(tmp_path / "t.npy", Request(labels="feature_1", drop=("feature_2",)))
+    assert again.feature_names.tolist() == ["feature_0"]
+    assert again.y.tolist() == table.X[:, 1].tolist()
+
+
+def test_counts_are_brought_to_equal_totals_then_logs(tmp_path):
+    X = np.array([[1.0, 3.0], [10.0, 30.0], [0.0, 0.0], [2.0, 2.0]])
+    np.save(tmp_path / "t.npy", X)
+    sparse.save_npz(tmp_path / "t.npz", sparse.csr_array(X))
+    expected = np.log1p(np.array([[1.0, 3.0], [1.0, 3.0], [0.0, 0.0], [2.0, 2.0]]))
+    for name in ("t.npy", "t.npz"):
+        again = read(tmp_path / name, Request(scale=True, log1p=True))
+        np.testing.assert_allclose(dense(again.X), expected)
+
+
+def test_only_the_features_asked_for_are_read(tmp_path):
+    (tmp_path / "t.csv").write_text("junk,b,c,a\nx,1,,3\ny,4,,6\n")
+    again = read(tmp_path / "t.csv", Request(only=("a", "b")))
+    assert again.feature_names.tolist() == ["a", "b"]
+    assert again.X.tolist() == [[3, 1], [6, 4]]
+    with pytest.raises(ReadError, match=r"1 of the 2 selected features are not in the file: 'd'"):
+        read(tmp_path / "t.csv", Request(only=("a", "d")))
+
+
+@pytest.mark.parametrize(("name", "ending"), [("a.b.csv", ".csv"), ("x.CSV.GZ", ".csv.gz"), ("x.Parquet", ".parquet")])
+def test_the_ending_tells_the_format(name, ending):
+    assert format_of(name) == ending
+
+
+def test_a_missing_part_is_named_with_what_installs_it(tmp_path, monkeypatch):
+    import sys
+
+    (tmp_path / "t.h5").write_bytes(b"\x89HDF")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ReadError, match=r"reading HDF5 needs h5py; install it with pip install 'tamis\[hdf5\]'\."):
+        read(tmp_path / "t.h5")
+
+
+def test_cells_of_one_type_keep_it_and_others_become_text():
+    import datetime
+
+    from tamis.io.readers.arrow import column_of
+
+    day, moment = datetime.date(2020, 1, 31), datetime.datetime(2020, 1, 31, 12)
+    assert str(column_of([1, 2.5, ""]).type) == "double"
+    assert str(column_of([True, None]).type) == "bool"
+    assert str(column_of([day, None]).type) == "date32[day]"
+    assert column_of([day, moment]).to_pylist() == [datetime.datetime(2020, 1, 31), moment]
+    assert column_of([1.0, "x", 2.5]).to_pylist() == ["1", "x", "2.5"]

@@ -1,0 +1,105 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from tamis.io.readers import Request, read
+
+
+@pytest.fixture
+def table_of(tmp_path):
+    def make(content, name="table.csv", **request):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read(path, Request(**request))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a,b\n1.5,2\n3,4\n", "a\tb\n1.5\t2\n3\t4\n", "a;b\n1.5;2\n3;4\n", "a|b\n1.5|2\n3|4\n", "a b\n1.5 2\n3 4\n",
+     "a;b\n1,5;2\n3;4\n", "a,b\r\n1.5,2\r\n3,4\r\n", '"a","b"\n"1.5",2\n3,4', "a,b\n\n1.5,2\n\n3,4\n"],
+    ids=["comma", "tab", "semicolon", "bar", "space", "decimal comma", "windows", "quoted", "blank lines"],
+)  # fmt: skip
+def test_delimiters_and_decimal_marks_are_found(table_of, content):
+    table = table_of(content)
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert table.X.tolist() == [[1.5, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_encodings_are_found(table_of, encoding):
+    assert table_of("é,b\n1,2\n3,4\n".encode(encoding)).feature_names.tolist() == ["é", "b"]
+
+
+def test_a_file_without_a_header_gets_numbered_names(table_of):
+    table = table_of("1,2\n3,4\n")
+    assert table.feature_names.tolist() == ["feature_0", "feature_1"]
+    assert table.shape == (2, 2)
+
+
+def test_compressed_files_are_read(table_of):
+    assert table_of(gzip.compress(b"a,b\n1,2\n3,4\n"), "table.csv.gz").X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_an_unnamed_first_column_is_the_index_and_so_are_the_row_names_of_r(table_of):
+    assert table_of(",a\nu,1\nv,2\n").sample_names.tolist() == ["u", "v"]
+    table = table_of('"a" "b"\n"u" 1 2\n"v" 3 4\n', "table.txt")
+    assert table.sample_names.tolist() == ["u", "v"]
+    assert table.feature_names.tolist() == ["a", "b"]
+
+
+def test_index_labels_and_dropped_columns_get_their_roles(table_of):
+    text = "id,kind,a,meta_1,meta_2,b\nu,x,1,9,9,2\nv,y,3,9,9,4\n"
+    table = table_of(text, index="id", labels="kind", drop=("meta_*",))
+    assert (table.index_name, table.label_name) == ("id", "kind")
+    assert table.sample_names.tolist() == ["u", "v"]
+    assert table.y.tolist() == ["x", "y"]
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert table_of(text, drop_text=True).feature_names.tolist() == ["a", "meta_1", "meta_2", "b"]
+
+
+def test_genes_in_rows_are_turned(table_of):
+    table = table_of("gene,s1,s2,s3\ng1,1,2,3\ng2,4,5,6\n", transpose=True)
+    assert table.feature_names.tolist() == ["g1", "g2"]
+    assert table.sample_names.tolist() == ["s1", "s2", "s3"]
+    assert table.X.tolist() == [[1, 4], [2, 5], [3, 6]]
+
+
+def test_free_text_is_left_out_with_the_option_that_keeps_it(table_of):
+    table = table_of("a,b\n1,x y\n2,y z\n3,z u\n")
+    assert table.feature_names.tolist() == ["a"]
+    (finding,) = table.report.findings
+    assert (finding.kind, finding.features, finding.option) == ("left out", ("b",), "--keep b")
+
+
+def test_a_stray_word_far_down_takes_its_feature_out(table_of):
+    text = "x,a,b\n" + "q,1,2\n" * 3000 + "q,1,oops\n"
+    table = table_of(text, drop=("x",))
+    assert table.feature_names.tolist() == ["a"]
+    (finding,) = table.report.findings
+    assert (finding.text, finding.option) == ("numbers mixed with 'oops'", "--na-values oops")
+    assert np.isnan(table_of(text, drop=("x",), na_values=("oops",)).X[-1, 1])
+
+
+def test_many_blocks_give_the_same_numbers_as_one(table_of, rng, monkeypatch):
+    X = rng.standard_normal((500, 30))
+    text = ",".join(f"g{i}" for i in range(30)) + "\n" + "\n".join(",".join(map(repr, row)) for row in X.tolist())
+    monkeypatch.setattr("tamis.io.readers.text.BLOCK_BYTES", 4096)
+    np.testing.assert_array_equal(table_of(text).X, X)
+
+
+def test_progress_reaches_the_end_of_the_file(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "1,2\n" * 1000)
+    told = []
+    read(path, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert told == sorted(told)
+
+
+def test_missing_cells_are_counted_and_named(table_of):
+    table = table_of("a,b\n1,\n2,NA\n3,4\n4,5\n5,6\n")
+    assert (table.report.missing_cells, table.report.missing_features) == (2, ("b",))
+    assert np.isnan(table.X[:, 1]).tolist() == [True, True, False, False, False]

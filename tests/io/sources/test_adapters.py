@@ -1,0 +1,89 @@
+"""Every format gives the same rows, columns and statistics as the array it was made from."""
+
+import pickle
+
+import anndata
+import h5py
+import numpy as np
+import pytest
+import zarr
+from pyarrow import dataset
+from scipy.sparse import csr_matrix, issparse
+from stored_tables import NAMES, ROWS, Blocks, stored
+
+from tamis.columns import summarise_columns
+from tamis.io.sources import TableSource, as_source, open_source
+
+
+def dense(block):
+    return block.toarray() if issparse(block) else np.asarray(block)
+
+
+def test_blocks_cover_the_rows_in_order(any_source, table):
+    assert any_source.shape == table.shape
+    starts, blocks = zip(*any_source.blocks(), strict=True)
+    assert len(blocks) > 1
+    assert list(starts) == np.cumsum([0, *(block.shape[0] for block in blocks[:-1])]).tolist()
+    np.testing.assert_array_equal(np.concatenate([dense(block) for block in blocks]), table)
+
+
+def test_rows_and_columns_are_taken_as_of_an_array(any_source, table):
+    np.testing.assert_array_equal(dense(any_source[3:41]), table[3:41])
+    np.testing.assert_array_equal(dense(any_source[np.array([0, 9, 30, 49])]), table[[0, 9, 30, 49]])
+    np.testing.assert_array_equal(dense(any_source[:, [4, 1]]), table[:, [4, 1]])
+    np.testing.assert_array_equal(dense(any_source[5:9]), table[5:9])
+
+
+def test_statistics_are_those_of_the_array(any_source, table):
+    found, expected = summarise_columns(any_source), summarise_columns(table)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.std, expected.std, rtol=1e-12)
+    np.testing.assert_array_equal(found.constant, [True] + [False] * 5)
+    assert found.bad_row == -1
+
+
+@pytest.mark.parametrize("kind", ["npy", "sparse h5ad", "dense zarr", "parquet folder"])
+def test_a_file_is_opened_anew_in_another_process(kind, table, tmp_path):
+    again = pickle.loads(pickle.dumps(stored(kind, table, tmp_path)))
+    np.testing.assert_array_equal(dense(again[:]), table)
+
+
+def test_objects_of_other_libraries_are_recognised(table, tmp_path):
+    for kind in ("dense h5ad", "sparse h5ad", "sparse zarr", "parquet folder"):
+        stored(kind, table, tmp_path)
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    with h5py.File(tmp_path / "x.h5ad") as file:
+        for found in (as_source(file["layers/twice"]), as_source(backed), as_source(backed.X)):
+            assert found.shape == table.shape
+        np.testing.assert_array_equal(dense(as_source(file["layers/twice"])[:]), 2 * table)
+        assert as_source(backed).names.tolist() == NAMES
+    np.testing.assert_array_equal(dense(as_source(zarr.open(tmp_path / "x.zarr")["X"])[:]), table)
+    parts = as_source(dataset.dataset(tmp_path / "parts", format="parquet"))
+    np.testing.assert_array_equal(dense(parts[:]), table)
+    backed.file.close()
+
+
+def test_what_is_in_memory_is_no_source(table):
+    adata = anndata.AnnData(table)
+    for X in (table, table.tolist(), csr_matrix(table), adata, "path", {"a": 1}, iter([table])):
+        assert as_source(X) is None
+
+
+def test_an_iterable_with_a_length_is_row_blocks(table):
+    found = as_source(Blocks(table))
+    assert isinstance(found, TableSource)
+    assert found.shape == (ROWS, 6)
+
+
+def test_small_memory_maps_are_tables_in_memory_and_large_ones_are_read(table, tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", table)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert as_source(mapped) is None
+    monkeypatch.setattr("tamis.io.sources.recognise.HELD_BYTES", 100)
+    np.testing.assert_array_equal(as_source(mapped)[:], table)
+    np.testing.assert_array_equal(as_source(mapped[10:])[:], table[10:])
+
+
+def test_layers_are_named_by_their_key(table, tmp_path):
+    stored("sparse h5ad", table, tmp_path)
+    np.testing.assert_array_equal(dense(open_source(tmp_path / "x.h5ad", "twice")[:]), 2 * table)

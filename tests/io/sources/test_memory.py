@@ -1,0 +1,15 @@
+from stored_tables import stored
+
+from tamis.io.sources import memory
+
+
+def test_free_memory_is_some_of_what_there_is():
+    assert 2**20 < memory.free_memory() < 2**62
+
+
+def test_a_table_is_large_by_its_share_of_the_free_memory(table, tmp_path, monkeypatch):
+    source = stored("npy", table, tmp_path)
+    monkeypatch.setattr(memory, "free_memory", lambda: 5000)
+    assert not memory.too_large(source)
+    monkeypatch.setattr(memory, "free_memory", lambda: 4700)
+    assert memory.too_large(source)

@@ -1,0 +1,47 @@
+"""Names in written files are tamis's own where users' names could do harm, and are checked before a fit."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tamis.io.readers import Request, Table, read
+from tamis.io.writers import check_names, write_table
+
+NAMES = np.array(["a", "b"], dtype=object)
+LABELS = np.array(["x", "y", "z"], dtype=object)
+
+
+def table(label_name, X=None):
+    X = np.arange(6.0).reshape(3, 2) if X is None else X
+    return Table(X, NAMES, None, LABELS, label_name=label_name)
+
+
+@pytest.mark.parametrize("name", ["X", "feature_names", "file", "allow_pickle", "../../evil", "data", "label_name"])
+@pytest.mark.parametrize("ending", [".npz", ".mat", ".h5"])
+def test_labels_replace_no_data_whatever_they_are_called(name, ending, tmp_path):
+    for X in (np.arange(6.0).reshape(3, 2), sparse.csr_array(np.arange(6.0).reshape(3, 2))):
+        path = write_table(tmp_path / f"t{ending}", table(name, X))
+        for wanted in ("labels", name):
+            again = read(path, Request(labels=wanted, key="X" if ending == ".mat" else None))
+            found = again.X.toarray() if sparse.issparse(again.X) else again.X
+            np.testing.assert_array_equal(found, np.arange(6.0).reshape(3, 2))
+            assert again.feature_names.tolist() == ["a", "b"]
+            if wanted == "labels" or name not in ("X", "data", "feature_names", "label_name"):
+                assert again.y.tolist() == ["x", "y", "z"]
+                break
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"t{ending}"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".tsv.gz"])
+def test_a_name_for_two_things_is_refused_before_anything_is_written(ending, tmp_path):
+    with pytest.raises(ValueError, match="'b' is the name of a feature and of the samples' names or labels; rename"):
+        check_names(tmp_path / f"t{ending}", table("b"))
+    with pytest.raises(ValueError, match="'b' is the name of a feature"):
+        write_table(tmp_path / f"t{ending}", table("b"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["zero\0byte", "broken\udcff"])
+def test_names_that_no_file_can_hold(name, tmp_path):
+    with pytest.raises(ValueError, match="holds signs that no file can hold"):
+        check_names(tmp_path / "t.csv", Table(np.eye(2), np.array(["a", name], dtype=object)))
