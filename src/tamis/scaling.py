@@ -37,7 +37,7 @@ class ScaledTable:
     def __init__(self, X: Any, columns: NDArray[np.intp], mean: Array, center: Array, spread: Array):
         self.columns, self.center, self.spread = columns, center, spread
         self.mean = (mean - center) / spread
-        self.shape = (X.shape[0], len(columns))
+        self.shape, self.n_columns = (X.shape[0], len(columns)), X.shape[1]
         self._sparse: Any = None
         self._by_column: Any = None
         self._whole: Array | None = None
@@ -46,6 +46,17 @@ class ScaledTable:
             self._sparse = taken
         else:
             self._whole = self._scaled(taken, center, spread)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are stored sparse."""
+        return self._whole is None
+
+    def expand(self, scores: Array) -> Array:
+        """Return scores of the table's columns as scores of all columns of X, ``-inf`` for those left out."""
+        expanded = np.full(self.n_columns, -np.inf)
+        expanded[self.columns] = scores
+        return expanded
 
     def row_blocks(self, block_values: int = BLOCK_VALUES) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive rows with their positions; do not write into them."""
@@ -80,7 +91,7 @@ class ScaledTable:
         part = ScaledTable.__new__(ScaledTable)
         part.columns, part.mean = self.columns[columns], self.mean[columns]
         part.center, part.spread = self.center[columns], self.spread[columns]
-        part.shape = (self.shape[0], len(columns))
+        part.shape, part.n_columns = (self.shape[0], len(columns)), self.n_columns
         part._by_column = None
         part._sparse = None if self._sparse is None else self._sparse[:, columns]
         part._whole = None if self._whole is None else np.ascontiguousarray(self._whole[:, columns])

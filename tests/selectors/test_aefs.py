@@ -8,7 +8,7 @@ import torch
 from naive_baselines import blobs
 
 from tamis import AEFS
-from tamis.neural.sparse_autoencoder import SparseAutoencoder
+from tamis.selectors.aefs import SparseAutoencoder
 
 
 def naive_loss(X, W1, b1, W2, b2, alpha, beta):

@@ -8,7 +8,7 @@ import torch
 from naive_baselines import blobs, distance
 
 from tamis import DUFS
-from tamis.neural.gates import gate_loss, gated_smoothness, gram_of_gated, open_share, sample_gates
+from tamis.selectors.dufs import gate_loss, gated_gram, gated_smoothness, open_share, sample_gates
 
 
 def naive_loss(X, mu, noise, sigma, knn, factor, penalty):
@@ -37,7 +37,7 @@ def test_loss_equals_loops(penalty, per_row, knn, factor):
     X, mu = rng.normal(size=(8, 5)), rng.normal(scale=0.3, size=5)
     noise = rng.normal(size=(8, 5) if per_row else 5)
     gates = sample_gates(torch.from_numpy(mu), torch.from_numpy(noise), 0.5)
-    smoothness = gated_smoothness(gram_of_gated(torch.from_numpy(X), gates), 5, knn, factor)
+    smoothness = gated_smoothness(gated_gram(torch.from_numpy(X), gates), knn, factor) / 5
     loss = gate_loss(smoothness, open_share(torch.from_numpy(mu), 0.5), penalty)
     expected = naive_loss(X, mu, np.broadcast_to(noise, (8, 5)), 0.5, knn, factor, penalty)
     assert loss.item() == pytest.approx(expected, rel=1e-9)

@@ -1,54 +1,55 @@
-"""AEFS: columns that a sparse autoencoder looks at (Han, Wang, Zhang, Li and Xu, 2018)."""
+"""AEFS: autoencoder inspired feature selection (Han, Wang, Zhang, Li and Xu, 2018)."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
-from sklearn.utils._param_validation import Interval
+from torch import Tensor, nn
 
-from tamis.neural.batching import batches
-from tamis.neural.sparse_autoencoder import SparseAutoencoder
-from tamis.selectors.gradient import GradientSelector
-from tamis.selectors.rows import StandardisedRows
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.scaling import scale_table
+from tamis.selectors.compute import torch_threads
+from tamis.selectors.constraints import COUNT, GRADIENT, NON_NEGATIVE, Constraints
+from tamis.selectors.gradient import Batches, minimise, seeded_generator
 
 
-class AEFS(GradientSelector):
-    r"""Rank columns by the size of their weights in the first layer of an autoencoder.
+@dataclass(eq=False, repr=False)
+class AEFS(FeatureSelector):
+    r"""Rank features by the size of their weights in the first layer of an autoencoder.
 
     .. math:: \min \frac{1}{2n} \lVert X - \hat X \rVert^2 + \alpha \lVert W_1 \rVert_{2,1}
               + \frac{\beta}{2} \bigl(\lVert W_1 \rVert^2 + \lVert W_2 \rVert^2\bigr), \qquad
               \hat X = \tanh(X W_1 + b_1) W_2 + b_2 ,
 
-    where W₁ has one row per column of X. The score of a column is the length of its row, large is good.
+    where W₁ has one row per feature. The score of a feature is the length of its row; large is good.
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     n_hidden : int, default=4
-        Width of the hidden layer. It must be narrow: a wide one copies every column, noise first.
+        Width of the hidden layer. It must be narrow: a wide one copies every feature, noise first.
     sparsity : float, default=0.1
-        The weight α of the ℓ2,1 norm.
+        Weight α of the ℓ2,1 norm.
     weight_decay : float, default=0.001
-        The weight β of the squared weights.
+        Weight β of the squared weights.
     max_epochs : int, default=500
         Passes over the rows.
     batch_size : int, default=256
-        Most rows of a step.
+        Largest number of rows in a step.
     learning_rate : float, default=0.02
         Step size of the Adam optimiser.
     scale : {"standard", "center"} or None, default="standard"
-        What is done to the columns: z-scores, centring or nothing.
+        Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected. They count as data all the same.
+        Features, by position or name, that are always or never selected. They count as data all the same.
     device : str, default="auto"
-        Where to compute: "cpu", "cuda" or another name of a torch device; "auto" takes a GPU if there is one.
+        A torch device, such as "cpu" or "cuda"; "auto" uses a GPU if there is one.
     n_jobs : int or None, default=None
-        Threads of torch; None is one, unless in a joblib context.
+        Threads of torch; None means 1, unless in a joblib context.
     random_state : int, RandomState or None, default=None
-        Seed of weights and batches; an int gives the same columns every time.
+        Seed of weights and batches; an int makes the selection reproducible.
 
     Attributes
     ----------
@@ -75,58 +76,67 @@ class AEFS(GradientSelector):
     [1, 3, 5]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **GradientSelector._parameter_constraints,
-        "n_hidden": [Interval(Integral, 1, None, closed="left")],
-        "sparsity": [Interval(Real, 0, None, closed="left")],
-        "weight_decay": [Interval(Real, 0, None, closed="left")],
+    n_features_to_select: int | str | None = None
+    _: KW_ONLY
+    n_hidden: int = 4
+    sparsity: float = 0.1
+    weight_decay: float = 0.001
+    max_epochs: int = 500
+    batch_size: int = 256
+    learning_rate: float = 0.02
+    scale: str | None = "standard"
+    must_keep: Sequence[int | str] = ()
+    never: Sequence[int | str] = ()
+    device: str = "auto"
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureSelector._parameter_constraints,
+        **GRADIENT,
+        "n_hidden": COUNT,
+        "sparsity": NON_NEGATIVE,
+        "weight_decay": NON_NEGATIVE,
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_hidden: int = 4,
-        sparsity: float = 0.1,
-        weight_decay: float = 0.001,
-        max_epochs: int = 500,
-        batch_size: int = 256,
-        learning_rate: float = 0.02,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        super().__init__(
-            n_features_to_select,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            scale=scale,
-            must_keep=must_keep,
-            never=never,
-            device=device,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.n_hidden = n_hidden
-        self.sparsity = sparsity
-        self.weight_decay = weight_decay
+    def _select(self, X: Any, task: Task) -> Selection:
+        table = scale_table(X, task.statistics, self.scale)
+        with torch_threads(self.n_jobs):
+            generator = seeded_generator(self.random_state, self.device)
+            network = SparseAutoencoder(table.shape[1], self.n_hidden, generator)
+            self.losses_ = minimise(
+                lambda x: network.loss(x, self.sparsity, self.weight_decay),
+                network.parameters(),
+                Batches(table, self.batch_size, generator),
+                self.learning_rate,
+                self.max_epochs,
+            )
+            lengths = network.encoder_lengths().detach()
+        return Selection(table.expand(lengths.double().cpu().numpy()))
 
-    def _learn(self, rows: StandardisedRows, d: int, generator: torch.Generator) -> torch.Tensor:
-        network = SparseAutoencoder(d, self.n_hidden, generator)
-        optimiser = torch.optim.Adam(network.parameters(), lr=self.learning_rate, fused=True)
-        losses = []
-        for _ in range(self.max_epochs):
-            values = []
-            for x in batches(rows, self.batch_size, generator):
-                loss = network.loss(x, self.sparsity, self.weight_decay)
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                values.append(loss.item())
-            losses.append(np.mean(values))
-        self.losses_ = np.array(losses)
-        return network.column_lengths()
+
+class SparseAutoencoder(nn.Module):
+    r"""The map :math:`\hat x = \tanh(x W_1 + b_1) W_2 + b_2`; first weights are normal with variance 2/(d + hidden)."""
+
+    def __init__(self, n_features: int, n_hidden: int, generator: torch.Generator):
+        super().__init__()
+        spread, device = (2 / (n_features + n_hidden)) ** 0.5, generator.device
+        encoder = torch.randn(n_features, n_hidden, generator=generator, device=device) * spread
+        decoder = torch.randn(n_hidden, n_features, generator=generator, device=device) * spread
+        self.encoder, self.decoder = nn.Parameter(encoder), nn.Parameter(decoder)
+        self.encoder_bias = nn.Parameter(torch.zeros(n_hidden, device=device))
+        self.decoder_bias = nn.Parameter(torch.zeros(n_features, device=device))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Reconstruct rows."""
+        return torch.tanh(x @ self.encoder + self.encoder_bias) @ self.decoder + self.decoder_bias
+
+    def encoder_lengths(self) -> Tensor:
+        """Return the length of every row of W₁; a row of zeros has the gradient zero."""
+        return self.encoder.square().sum(dim=1).add(1e-12).sqrt()
+
+    def loss(self, x: Tensor, sparsity: float, weight_decay: float) -> Tensor:
+        """Return the objective of :class:`AEFS` on some rows."""
+        error = (self(x) - x).square().sum() / (2 * len(x))
+        decay = self.encoder.square().sum() + self.decoder.square().sum()
+        return error + sparsity * self.encoder_lengths().sum() + weight_decay / 2 * decay

@@ -1,26 +1,30 @@
-"""DUFS: stochastic gates that keep columns smooth on the graph they span (Lindenbaum et al., 2021)."""
+"""DUFS: differentiable unsupervised feature selection (Lindenbaum et al., 2021)."""
 
+import math
 from collections.abc import Sequence
-from numbers import Integral, Real
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
 
-from tamis.neural.batching import batches
-from tamis.neural.gates import gate_loss, gated_smoothness, gram_of_gated, open_share, sample_gates
-from tamis.selectors.gradient import GradientSelector
-from tamis.selectors.rows import StandardisedRows
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.scaling import scale_table
+from tamis.selectors.compute import torch_threads
+from tamis.selectors.constraints import GRADIENT, NON_NEGATIVE, POSITIVE, Constraints
+from tamis.selectors.gradient import Batches, minimise, seeded_generator
 
 START_SPREAD = 0.01
-"""Standard deviation of the first µ, cut at two of them."""
+"""Standard deviation of the initial µ, which are clipped at two of them."""
 
 
-class DUFS(GradientSelector):
-    r"""Rank columns by gates that are learnt to keep what is smooth on the graph of the gated columns.
+@dataclass(eq=False, repr=False)
+class DUFS(FeatureSelector):
+    r"""Rank features by stochastic gates that keep what is smooth on the graph of the gated features.
 
-    A column j is multiplied by its gate :math:`z_j = \operatorname{clip}(\tfrac12 + \mu_j + \sigma \epsilon, 0, 1)`;
+    A feature j is multiplied by its gate :math:`z_j = \operatorname{clip}(\tfrac12 + \mu_j + \sigma \epsilon, 0, 1)`;
     the gated rows :math:`\tilde X` give the random walk :math:`P = D^{-1} W`,
     :math:`W_{il} = \exp(-\lVert \tilde x_i - \tilde x_l \rVert^2 / (b m))`, with m the median squared distance to the
     nearest row. With the smoothness :math:`s = \operatorname{mean}(\tilde X \circ P^2 \tilde X)` and the expected
@@ -29,40 +33,40 @@ class DUFS(GradientSelector):
     .. math:: -s + \lambda r \quad (\texttt{loss="penalised"}) \qquad \text{or} \qquad
               -s / r \quad (\texttt{loss="parameter-free"}).
 
-    The score of a column is its µ, large is good.
+    The score of a feature is its µ; large is good.
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     loss : {"parameter-free", "penalised"}, default="parameter-free"
-        Which form of the loss.
+        Form of the loss.
     penalty : float, default=0.1
-        The λ of the penalised loss; without effect on the other one.
+        Weight λ of the penalised loss; the other one does not use it.
     gate_noise : {"feature", "sample"}, default="feature"
-        Whether a step draws one gate per column, or one per row and column as the authors' code does.
+        Whether a step draws one gate per feature, or one per row and feature as the authors' code does.
     sigma : float, default=0.5
         Spread σ of the noise.
     n_neighbors : int, default=2
-        Which nearest row tells m, the row itself counted as the first; at most the rows of a batch.
+        Nearest row that determines m, counting the row itself as the first; at most the rows of a batch.
     bandwidth : float, default=5.0
         Factor b of the width of the kernel.
     max_epochs : int, default=500
         Passes over the rows.
     batch_size : int, default=1024
-        Most rows of a step; fewer rows are taken all at once.
+        Largest number of rows in a step.
     learning_rate : float, default=0.02
         Step size of the Adam optimiser.
     scale : {"standard", "center"} or None, default="standard"
-        What is done to the columns: z-scores, centring or nothing.
+        Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected. They count as data all the same.
+        Features, by position or name, that are always or never selected. They count as data all the same.
     device : str, default="auto"
-        Where to compute: "cpu", "cuda" or another name of a torch device; "auto" takes a GPU if there is one.
+        A torch device, such as "cpu" or "cuda"; "auto" uses a GPU if there is one.
     n_jobs : int or None, default=None
-        Threads of torch; None is one, unless in a joblib context.
+        Threads of torch; None means 1, unless in a joblib context.
     random_state : int, RandomState or None, default=None
-        Seed of gates and batches; an int gives the same columns every time.
+        Seed of gates and batches; an int makes the selection reproducible.
 
     Attributes
     ----------
@@ -90,77 +94,83 @@ class DUFS(GradientSelector):
     [1, 3]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **GradientSelector._parameter_constraints,
+    n_features_to_select: int | str | None = None
+    _: KW_ONLY
+    loss: str = "parameter-free"
+    penalty: float = 0.1
+    gate_noise: str = "feature"
+    sigma: float = 0.5
+    n_neighbors: int = 2
+    bandwidth: float = 5.0
+    max_epochs: int = 500
+    batch_size: int = 1024
+    learning_rate: float = 0.02
+    scale: str | None = "standard"
+    must_keep: Sequence[int | str] = ()
+    never: Sequence[int | str] = ()
+    device: str = "auto"
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        **FeatureSelector._parameter_constraints,
+        **GRADIENT,
         "loss": [StrOptions({"parameter-free", "penalised"})],
-        "penalty": [Interval(Real, 0, None, closed="left")],
+        "penalty": NON_NEGATIVE,
         "gate_noise": [StrOptions({"feature", "sample"})],
-        "sigma": [Interval(Real, 0, None, closed="neither")],
+        "sigma": POSITIVE,
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "bandwidth": [Interval(Real, 0, None, closed="neither")],
+        "bandwidth": POSITIVE,
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        loss: str = "parameter-free",
-        penalty: float = 0.1,
-        gate_noise: str = "feature",
-        sigma: float = 0.5,
-        n_neighbors: int = 2,
-        bandwidth: float = 5.0,
-        max_epochs: int = 500,
-        batch_size: int = 1024,
-        learning_rate: float = 0.02,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        super().__init__(
-            n_features_to_select,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            scale=scale,
-            must_keep=must_keep,
-            never=never,
-            device=device,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.loss = loss
-        self.penalty = penalty
-        self.gate_noise = gate_noise
-        self.sigma = sigma
-        self.n_neighbors = n_neighbors
-        self.bandwidth = bandwidth
+    def _select(self, X: Any, task: Task) -> Selection:
+        table = scale_table(X, task.statistics, self.scale)
+        with torch_threads(self.n_jobs):
+            generator = seeded_generator(self.random_state, self.device)
+            start = torch.randn(table.shape[1], generator=generator, device=generator.device).clamp(-2, 2)
+            mu = (START_SPREAD * start).requires_grad_()
+            batches = Batches(table, self.batch_size, generator)
+            self.losses_ = minimise(
+                lambda x: self._loss(x, mu, generator), [mu], batches, self.learning_rate, self.max_epochs
+            )
+        return Selection(table.expand(mu.detach().double().cpu().numpy()))
 
-    def _learn(self, rows: StandardisedRows, d: int, generator: torch.Generator) -> torch.Tensor:
-        start = torch.randn(d, generator=generator, device=rows.device).clamp(-2, 2) * START_SPREAD
-        mu = start.requires_grad_()
-        optimiser = torch.optim.Adam([mu], lr=self.learning_rate)
-        losses = []
-        for _ in range(self.max_epochs):
-            values = []
-            for x in batches(rows, self.batch_size, generator):
-                loss = self._loss(x, mu, self._noise(x, generator))
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                values.append(loss.item())
-            losses.append(np.mean(values))
-        self.losses_ = np.array(losses)
-        return mu
-
-    def _noise(self, x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    def _loss(self, x: Tensor, mu: Tensor, generator: torch.Generator) -> Tensor:
         shape = x.shape if self.gate_noise == "sample" else x.shape[1:]
-        return torch.randn(shape, generator=generator, device=x.device)
-
-    def _loss(self, x: torch.Tensor, mu: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
-        gram = gram_of_gated(x, sample_gates(mu, noise, self.sigma))
-        smoothness = gated_smoothness(gram, x.shape[1], min(self.n_neighbors, len(x)), self.bandwidth)
+        noise = torch.randn(shape, generator=generator, device=x.device)
+        gram = gated_gram(x, sample_gates(mu, noise, self.sigma))
+        smoothness = gated_smoothness(gram, min(self.n_neighbors, len(x)), self.bandwidth) / x.shape[1]
         return gate_loss(smoothness, open_share(mu, self.sigma), self.penalty if self.loss == "penalised" else None)
+
+
+def sample_gates(mu: Tensor, noise: Tensor, sigma: float) -> Tensor:
+    """Return ``z = clip(½ + µ + σε, 0, 1)`` for noise ε of one row, or of as many rows as the data."""
+    return (0.5 + mu + sigma * noise).clamp(0, 1)
+
+
+def open_share(mu: Tensor, sigma: float) -> Tensor:
+    """Return the mean probability ``Φ((µ + ½)/σ)`` that a gate is open, plus 1e-6."""
+    return (0.5 * (1 + torch.erf((mu + 0.5) / (sigma * math.sqrt(2))))).mean() + 1e-6
+
+
+def gated_gram(x: Tensor, gates: Tensor) -> Tensor:
+    """Return ``K = X̃ X̃ᵀ`` of ``X̃ = X ∘ z``; gates of one row need one product less to differentiate."""
+    return (x * gates.square()) @ x.T if gates.ndim == 1 else (x * gates) @ (x * gates).T
+
+
+def gated_smoothness(gram: Tensor, n_neighbors: int, factor: float) -> Tensor:
+    """Return ``Σ (X̃ ∘ P² X̃) / n`` with ``P = D⁻¹ W`` and ``W = exp(−distance² / (factor · m))``.
+
+    m is the median squared distance of the rows to their n-th nearest row, counting themselves as the first. From the
+    Gram matrix ``K = X̃ X̃ᵀ`` it is ``Σ (P² ∘ K) / n``, so that P² is never multiplied by the d features.
+    """
+    norms = gram.diagonal()
+    distances = (norms[:, None] + norms - 2 * gram).clamp_min(0)
+    width = factor * torch.quantile(distances.kthvalue(n_neighbors).values, 0.5) + torch.finfo(gram.dtype).tiny
+    walk = torch.softmax(-distances / width, dim=-1)
+    return ((walk @ walk) * gram).sum() / len(gram)
+
+
+def gate_loss(smoothness: Tensor, share: Tensor, penalty: float | None) -> Tensor:
+    """Return ``−smoothness + penalty · share``, or ``−smoothness / share`` without a penalty."""
+    return -smoothness / share if penalty is None else penalty * share - smoothness

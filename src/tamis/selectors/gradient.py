@@ -1,68 +1,64 @@
-"""What the selectors share that learn one score per column by gradient descent: batches, device and seed."""
+"""Minimisation of a loss over batches of rows, for the selectors that learn one score per feature."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import scaling
-from tamis.selectors.compute import torch_device, torch_threads
-from tamis.selectors.rows import StandardisedRows
+from tamis.scaling import ScaledTable
+from tamis.selectors.compute import torch_device
 
 
-class GradientSelector(FeatureSelector):
-    """A selector that learns the scores of the varying columns from batches of rows, in :meth:`_learn`."""
+def seeded_generator(random_state: Any, device: str) -> torch.Generator:
+    """Return a generator on a device, seeded by scikit-learn's ``random_state``."""
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return torch.Generator(torch_device(device)).manual_seed(seed)
 
-    _parameter_constraints: ClassVar[dict] = {
-        **FeatureSelector._parameter_constraints,
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 3, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "scale": [StrOptions({"standard", "center"}), None],
-        "device": [str],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-    }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        max_epochs: int,
-        batch_size: int,
-        learning_rate: float,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ):
-        super().__init__(n_features_to_select, must_keep=must_keep, never=never)
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.scale = scale
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+class Batches:
+    """The rows of a table in shuffled batches of nearly equal size, as float32 tensors on the generator's device.
 
-    @abstractmethod
-    def _learn(self, rows: StandardisedRows, d: int, generator: torch.Generator) -> torch.Tensor:
-        """Give a score for each of the d columns of the rows."""
+    Sparse rows are made dense batch by batch, unless they are a single batch. Dense and sparse rows have equal bits.
+    """
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        columns, center, spread = scaling(task.statistics, self.scale)
-        scores = np.full(X.shape[1], -np.inf)
-        with torch_threads(self.n_jobs):
-            rows = StandardisedRows(X, columns, center, spread, torch_device(self.device))
-            learnt = self._learn(rows, len(columns), torch.Generator(rows.device).manual_seed(seed))
-        scores[columns] = learnt.detach().double().cpu().numpy()
-        return Selection(scores)
+    def __init__(self, table: ScaledTable, batch_size: int, generator: torch.Generator):
+        self.table, self.generator = table, generator
+        self.n_batches = -(-table.shape[0] // batch_size)
+        self.whole = None if table.is_sparse and self.n_batches > 1 else self._tensor(table.dense())
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.whole is not None and self.n_batches == 1:
+            yield self.whole
+            return
+        order = torch.randperm(self.table.shape[0], generator=self.generator, device=self.generator.device)
+        for rows in order.tensor_split(self.n_batches):
+            yield self._tensor(self.table.take_rows(rows.cpu().numpy())) if self.whole is None else self.whole[rows]
+
+    def _tensor(self, rows: NDArray[np.float64]) -> Tensor:
+        return torch.from_numpy(rows.astype(np.float32)).to(self.generator.device)
+
+
+def minimise(
+    loss: Callable[[Tensor], Tensor],
+    parameters: Iterable[Tensor],
+    batches: Batches,
+    learning_rate: float,
+    max_epochs: int,
+) -> NDArray[np.float64]:
+    """Change parameters in place by Adam steps on batches of rows, and return the mean loss of every epoch."""
+    optimiser = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
+    means = []
+    for _ in range(max_epochs):
+        values = []
+        for x in batches:
+            value = loss(x)
+            optimiser.zero_grad()
+            value.backward()
+            optimiser.step()
+            values.append(value.item())
+        means.append(np.mean(values))
+    return np.array(means)
