@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tamis.extras import require
+
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 """The palette of Okabe and Ito, the darkest first."""
 
@@ -54,10 +56,9 @@ RULES: Any = {
 @contextmanager
 def figure(path: Path, rows: int, columns: int, height: float, **options: Any) -> Iterator[Any]:
     """Open a new figure, yield its axes as a flat list, and save it as ``path`` with .svg and .png."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib; install it with pip install 'tamis[report]'.") from error
+    require("A figure", "matplotlib")
+    import matplotlib
+
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 

@@ -32,7 +32,7 @@ def _require(name: str) -> None:
 
     module = {"dask": "distributed", "ray": "ray"}[name]
     if find_spec(module) is None:
-        wanted = {"dask": "'tamis[dask]'", "ray": "ray"}[name]
+        wanted = {"dask": '"tamis[all]"', "ray": "ray"}[name]
         raise ImportError(f"--backend {name} needs the package {module}; install it with pip install {wanted}.")
 
 

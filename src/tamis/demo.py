@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tamis.extras import require
 from tamis.synthetic import PlantedTable, moons_with_copies
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ OUTPUT = Path("demo-output")
 
 def main(output: Path = OUTPUT) -> Path:
     """Fit LSCAE with its defaults on the built-in table, print what it chose, and draw it."""
+    require("The demo", "rich", "matplotlib", "jinja2", "plotly")
     from rich.console import Console
 
     console = Console()

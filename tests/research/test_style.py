@@ -27,7 +27,7 @@ def test_the_same_figure_is_the_same_file(tmp_path):
 def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with (
-        pytest.raises(ImportError, match=r"Figures need matplotlib; install it with pip install 'tamis\[report\]'"),
+        pytest.raises(ImportError, match=r"A figure needs matplotlib; run pip install \"tamis\[all\]\""),
         figure(tmp_path / "made", 1, 1, 2.0),
     ):
         pass

@@ -13,12 +13,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import gc
 
     quit_on_signals()
+    _check_extra()
     # Collecting garbage while some thousand modules are imported finds none and takes a fifth of the time until
     # training starts; `fit` turns it on again.
     gc.disable()
     from tamis.cli.app import app
 
     app(args=None if arguments is None else list(arguments), prog_name="tamis")
+
+
+def _check_extra() -> None:
+    from tamis.extras import EXTRAS, require
+
+    try:
+        require("The command tamis", *EXTRAS["cli"])
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
 
 
 def quit_on_signals() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from tamis.extras import require
 from tamis.io.files import replacing
 from tamis.io.readers import Table, format_of
 from tamis.io.readers.arrays import LABEL_NAME, LABELS
@@ -51,6 +52,7 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         The path.
     """
     ending = format_of(path)
+    require(f"Writing {ending}", *NEEDS.get(WRITERS.get(ending.removesuffix(".gz"), _h5ad), ()))
     check_names(path, table)
     if table.in_pieces and ending != ".h5ad":
         table = replace(table, X=table.X[:])
@@ -276,3 +278,12 @@ WRITERS: dict[str, Callable[[Path, Table, bool], None]] = {
     ".h5": _hdf,
     ".hdf5": _hdf,
 }
+
+NEEDS: dict[Any, tuple[str, ...]] = {
+    _text: ("pyarrow",),
+    _parquet: ("pyarrow",),
+    _feather: ("pyarrow",),
+    _hdf: ("h5py",),
+    _h5ad: ("anndata",),
+}
+"""Packages of extras that a writer needs."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from tamis._version import __version__
 from tamis.columns import summarise_columns
+from tamis.extras import require
 from tamis.io.files import write_text
 from tamis.io.readers.table import Table
 from tamis.report import plots
@@ -106,6 +107,7 @@ def write_scores(
 
 
 def _render(template: str, figures: list[plots.Figure], **values: Any) -> str:
+    require("A page", "jinja2", "plotly")
     return (
         _environment()
         .get_template(template)

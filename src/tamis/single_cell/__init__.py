@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from tamis.extras import require
 from tamis.io.sources import as_source
 from tamis.selectors import SELECTORS
 
@@ -60,6 +61,7 @@ def select_genes(
     >>> tamis.select_genes(adata, 100, never=["MALAT1"])  # doctest: +SKIP
     >>> panel = adata[:, adata.var["tamis_selected"]]  # doctest: +SKIP
     """
+    require("select_genes", "anndata")
     genes = [str(name) for name in adata.var_names]
     selector = _selector(method, n_genes, random_state, genes, must_keep, never, parameters)
     selector.fit(_matrix(adata, layer, in_pieces=type(selector)._from_disk is not None))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, check_random_state
 
+from tamis.extras import require
 from tamis.io.sources import as_source
 from tamis.structure.bases import RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, strongest_among, strongest_dependence
@@ -96,6 +97,7 @@ class Structure:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each feature, by its evidence."""
+        require("Structure.to_frame", "pandas")
         import pandas as pd
 
         partner = [self.feature_names[j] if j >= 0 else None for j in self.partner]

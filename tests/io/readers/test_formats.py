@@ -180,7 +180,7 @@ def test_a_missing_part_is_named_with_what_installs_it(tmp_path, monkeypatch):
 
     (tmp_path / "t.h5").write_bytes(b"\x89HDF")
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ReadError, match=r"reading HDF5 needs h5py; install it with pip install 'tamis\[hdf5\]'\."):
+    with pytest.raises(ImportError, match=r'^Reading HDF5 needs h5py; run pip install "tamis\[single-cell\]"\.$'):
         read(tmp_path / "t.h5")
 
 

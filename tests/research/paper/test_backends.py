@@ -20,7 +20,7 @@ def test_an_address_belongs_to_a_cluster():
         cluster("local", "tcp://head:8786")
 
 
-@pytest.mark.parametrize(("name", "sentence"), [("dask", r"pip install 'tamis\[dask\]'"), ("ray", "pip install ray")])
+@pytest.mark.parametrize(("name", "sentence"), [("dask", r"pip install \"tamis\[all\]\""), ("ray", "pip install ray")])
 def test_a_missing_package_is_named(monkeypatch, name, sentence):
     monkeypatch.setattr(importlib.util, "find_spec", lambda module: None)
     with pytest.raises(ImportError, match=f"--backend {name} needs the package .*{sentence}"):

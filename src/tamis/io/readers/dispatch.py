@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
+from tamis.extras import require
 from tamis.io.files import why_unreadable
 from tamis.io.readers import pieces
 from tamis.io.readers.compression import ENDINGS, member_of
@@ -43,6 +44,10 @@ FORMATS = {
     ".h5ad": ("anndata", "AnnData"),
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
+
+ARROW = ("pyarrow",)
+NEEDS = {"text": ARROW, "json_records": ARROW, "arrow": ARROW, "excel": (*ARROW, "python_calamine")}
+"""Packages of extras that a reader needs; those of HDF5 and Zarr are asked for where files are opened."""
 
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")
 """Formats that are also read compressed, with a further ending of :data:`ENDINGS`."""
@@ -78,10 +83,8 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
         return table if table.in_pieces else _finish(table, request)
     except TableError as error:
         raise ReadError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error.__cause__
-    except ModuleNotFoundError as error:
-        raise ReadError(
-            f"{path}: reading {name} needs {error.name}; install it with {_install(error.name)}."
-        ) from error
+    except ImportError:
+        raise  # A package that is missing is no fault of the file.
     except MemoryError as error:
         raise ReadError(f"{path}: too large for the memory of this machine, or damaged.") from error
     except Exception as error:
@@ -116,6 +119,7 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
     if fault := why_unreadable(path):
         raise ReadError(f"{path}: {fault}.")
     module, name = FORMATS[_inner_format(path, request)]
+    require(f"Reading {name}", *NEEDS.get(module, ()))
     if pieces.wanted(path, request):
         return pieces.read, name
     return import_module(f"tamis.io.readers.{module}").read, name
@@ -131,12 +135,6 @@ def _inner_format(path: Path, request: Request) -> str:
     if found not in COMPRESSED:
         raise ReadError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
     return found
-
-
-def _install(module: str | None) -> str:
-    extra = {"h5py": "hdf5", "anndata": "single-cell", "zarr": "zarr"}.get(str(module))
-    module = {"python_calamine": "python-calamine"}.get(str(module), module)
-    return f"pip install 'tamis[{extra}]'" if extra else f"pip install {module}"
 
 
 def _finish(table: Table, request: Request) -> Table:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis.extras import require
 from tamis.io.readers.findings import LEFT_OUT, Finding, ReadReport, counted, listed
 from tamis.io.readers.roles import assign_roles
 from tamis.io.readers.table import Progress, ReadError, Request, Table, label_array, match_names, required
@@ -97,6 +98,7 @@ def _without_dropped(table: Table, request: Request) -> Table:
 
 def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any], tuple[Finding, ...]]:
     """Return the numeric features of Parquet parts, the other columns that have a role, and what was left out."""
+    require("Reading Parquet", "pyarrow")
     from pyarrow import dataset, parquet
 
     from tamis.io.sources.parquet import ParquetParts, is_number, parquet_files

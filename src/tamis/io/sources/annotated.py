@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tamis.extras import require
 from tamis.io.sources.chunks import check_array
 from tamis.io.sources.compressed import stored_matrix
 from tamis.io.sources.errors import TableError, reading
@@ -22,6 +23,7 @@ def h5ad_file(path: str | os.PathLike[str], key: str | None = None) -> TableSour
 def opened(path: str | os.PathLike[str]) -> Any:
     """Open the root of an HDF5 file or a Zarr store for reading."""
     if Path(path).suffix.lower() == ".zarr":
+        require("Reading Zarr", "zarr")
         import zarr
 
         with reading(path, "cannot be read as Zarr"):

@@ -31,7 +31,7 @@ def reading(
     place = os.fspath(place)
     try:
         yield
-    except ModuleNotFoundError:
+    except ImportError:
         raise  # A package that is missing is no fault of the file.
     except TableError as error:
         if str(error).startswith(place):

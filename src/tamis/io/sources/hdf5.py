@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import IO, Any
 
+from tamis.extras import require
 from tamis.io.sources.errors import TableError, reading
 
 BLOCK_BYTES = 2**24
@@ -19,6 +20,7 @@ HEADER, LAST = 16, 1
 
 def open_hdf(path: str | os.PathLike[str]) -> Any:
     """Open an HDF5 file for reading."""
+    require("Reading HDF5", "h5py")
     import h5py
 
     with reading(path, "cannot be read as HDF5"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.extras import require
 from tamis.io.sources.errors import TableError, reading
 from tamis.io.sources.memory import check_expansion
 from tamis.io.sources.source import TableSource
@@ -30,6 +31,7 @@ class ParquetParts(TableSource):
     """
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]], columns: Sequence[str] | None = None, place: str = ""):
+        require("Reading Parquet", "pyarrow")
         place = place or os.fspath(paths[0])
         self._paths = [os.fspath(path) for path in paths]
         first = _schema(self._paths[0])
