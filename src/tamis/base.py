@@ -122,8 +122,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
-            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.io.sources``) are
-            read in pieces by the selectors that can.
+            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.io.sources``)
+            are read in pieces by the selectors that can.
         y : None
             Ignored; selection is unsupervised.
 
