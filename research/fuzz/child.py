@@ -137,8 +137,8 @@ def _write(path: Path, files: Files) -> None:
 
 def outcome_of(path: Path, way: int) -> Outcome:
     """Read a file in one of three ways, and sort what happens."""
+    from tamis.io.errors import TableError
     from tamis.io.persistence import LoadError
-    from tamis.io.sources import TableError
 
     try:
         found = oracle.fault(path, table) if (table := _read(path, way)) is not None else None

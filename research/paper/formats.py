@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tamis.io.readers import ReadError, Request, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, read
 
 
 class Labelled(NamedTuple):
@@ -36,7 +37,7 @@ def svmlight(paths: Sequence[Path]) -> Labelled:
     try:
         X, y = load_svmlight_file(str(paths[0]))
     except ValueError as error:
-        raise ReadError(f"{paths[0]}: cannot be read as svmlight ({error}).") from error
+        raise TableError(f"{paths[0]}: cannot be read as svmlight ({error}).") from error
     return Labelled(csr_array(X), y)
 
 
@@ -46,9 +47,9 @@ def numbers_and_labels(paths: Sequence[Path]) -> Labelled:
         X = np.loadtxt(paths[0], dtype=np.float32, ndmin=2)
         y = np.loadtxt(paths[1], dtype=np.int64, ndmin=1)
     except ValueError as error:
-        raise ReadError(f"{paths[0]}: cannot be read as rows of numbers ({error}).") from error
+        raise TableError(f"{paths[0]}: cannot be read as rows of numbers ({error}).") from error
     if len(X) != len(y):
-        raise ReadError(f"{paths[0]}: has {len(X)} rows, but {paths[1].name} has {len(y)} labels.")
+        raise TableError(f"{paths[0]}: has {len(X)} rows, but {paths[1].name} has {len(y)} labels.")
     return Labelled(X, y)
 
 
@@ -56,7 +57,7 @@ def genes_in_rows(paths: Sequence[Path]) -> Labelled:
     """Read a tab-separated table with genes in rows; a cell's label is its name up to the last underscore (FAN)."""
     table = read(paths[0], Request(transpose=True, delimiter="\t"))
     if table.sample_names is None:
-        raise ReadError(f"{paths[0]}: has no line with the names of the cells, which tell their labels.")
+        raise TableError(f"{paths[0]}: has no line with the names of the cells, which tell their labels.")
     return Labelled(table.X, np.array([str(name).rpartition("_")[0] for name in table.sample_names]))
 
 

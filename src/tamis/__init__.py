@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 ELSEWHERE = {
-    "TableError": "tamis.io.sources",
+    "TableError": "tamis.io.errors",
     "choose_k": "tamis.sizes",
     "find_structure": "tamis.structure",
     "fit_many": "tamis.many",

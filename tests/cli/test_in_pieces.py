@@ -6,7 +6,8 @@ import pytest
 from pyarrow import parquet
 from scipy.sparse import csr_matrix
 
-from tamis.io.readers import ReadError, Request, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, read
 
 
 @pytest.fixture
@@ -64,8 +65,8 @@ def test_annotations_of_the_cells_are_kept(stored, run, quick_options):
 def test_a_file_that_is_large_for_the_memory_is_read_in_pieces_and_that_is_said(
     stored, run, quick_options, monkeypatch
 ):
-    monkeypatch.setattr("tamis.io.readers.pieces.SMALL", 0)
-    monkeypatch.setattr("tamis.io.sources.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("tamis.io.readers.streaming.SMALL", 0)
+    monkeypatch.setattr("tamis.io.memory.free_memory", lambda: 1000)
     found = run("select", "cells.h5ad", "-k", 2, *quick_options)
     assert "note: cells.h5ad is large for the free memory and is read in pieces." in found.stderr
     assert found.exit_code == 0
@@ -113,7 +114,7 @@ def test_apply_evaluate_and_report_take_folders(stored, run, quick_options):
     ],
 )
 def test_what_cannot_be_done_is_said(name, request_, sentence, stored):
-    with pytest.raises(ReadError, match=sentence):
+    with pytest.raises(TableError, match=sentence):
         read(stored / name, request_)
 
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from tamis.cli import fitting
-from tamis.io.readers import ReadError, Table, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Table, read
 from tamis.io.readers.missing import fill
 from tamis.selectors.variance import VarianceScore
 
@@ -53,7 +54,7 @@ def test_rows_with_gaps_are_dropped(gaps):
     dropped = fill(read(gaps), "drop-rows")
     assert dropped.X[:, 0].tolist() == [1, 4, 9]
     assert dropped.texts["kind"] == ["x", "y", "x"]
-    with pytest.raises(ReadError, match="--missing drop-rows leaves no row"):
+    with pytest.raises(TableError, match="--missing drop-rows leaves no row"):
         fill(read_text(gaps, "a,b\n1,\n,2\n3,\n,4\n"), "drop-rows")
 
 
@@ -71,7 +72,7 @@ def test_gaps_of_sparse_tables_are_filled_sparsely():
 
 
 def read_report(X):
-    from tamis.io.readers.findings import ReadReport
+    from tamis.io.readers.report import ReadReport
 
     return ReadReport(X.shape[0], {"number": X.shape[1]}, 1, ("a",))
 

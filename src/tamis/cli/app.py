@@ -166,7 +166,7 @@ def report(
 
 def _check_same_features(found: list[str], wanted: tuple[str, ...]) -> None:
     """Refuse a file in which a feature of the selector holds something else than it did."""
-    from tamis.io.readers.findings import listed
+    from tamis.io.readers.report import listed
 
     other = [name for name in wanted if name not in set(found)]
     if other:

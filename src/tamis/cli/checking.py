@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tamis.cli.options import File, Json, Quiet, Reading, command
 
 if TYPE_CHECKING:
-    from tamis.io.readers.findings import Finding
+    from tamis.io.readers.report import Finding
 
 
 @command
@@ -27,8 +27,8 @@ def check(
     - `tamis check survey.csv --json`
     """
     from tamis.cli import fitting, output, results
-    from tamis.io.readers.findings import ASSUMED, LEFT_OUT, NOTICED, merged
     from tamis.io.readers.missing import fill
+    from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, merged
 
     order = (NOTICED, LEFT_OUT, ASSUMED)
     with fitting.Bar(quiet or json) as bar:
@@ -50,7 +50,7 @@ def check(
 
 
 def _row(finding: "Finding") -> list[str]:
-    from tamis.io.readers.findings import LEFT_OUT, listed
+    from tamis.io.readers.report import LEFT_OUT, listed
 
     if finding.kind == LEFT_OUT:
         return [finding.kind, f"{listed(finding.features)}: {finding.text}", finding.option]

@@ -175,7 +175,7 @@ def make_selector(
 def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
     from tamis.cli.whole_features import original_names
-    from tamis.io.readers.findings import counted, listed
+    from tamis.io.readers.report import counted, listed
 
     wanted, refused = original_names(table, kept), original_names(table, banned)
     both = [name for name in wanted if name in refused]
@@ -191,7 +191,7 @@ def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
 def check_rows(table: "Table") -> None:
     """Refuse a table with too few rows."""
     from tamis.base import MIN_ROWS
-    from tamis.io.readers.findings import counted
+    from tamis.io.readers.report import counted
 
     if table.shape[0] < MIN_ROWS:
         raise UsageError(
@@ -271,7 +271,7 @@ def _worded(warning: Any, table: "Table") -> str:
     from tamis.base import ConstantColumnsWarning
     from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
-    from tamis.io.readers.findings import counted, listed
+    from tamis.io.readers.report import counted, listed
 
     if issubclass(warning.category, ConstantColumnsWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.extras import require
+from tamis.io.errors import first_line
 from tamis.io.files import replacing
 from tamis.io.readers import Table, format_of
 from tamis.io.readers.arrays import LABEL_NAME, LABELS
 from tamis.io.sources import TableSource
 from tamis.io.sources.annotated import opened
 from tamis.io.sources.derived import Derived
-from tamis.io.sources.errors import first_line
 
 
 def take(table: Table, columns: NDArray[np.intp]) -> Table:

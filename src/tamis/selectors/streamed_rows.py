@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tamis.io.sources.ahead import read_ahead
+from tamis.io.sources.prefetch import prefetch
 from tamis.io.sources.source import TableSource, stacked
 from tamis.selectors.rows import standardise
 
@@ -73,7 +73,7 @@ class StreamedRows:
         """Give all rows once in batches of nearly equal size, from the batch number ``skip`` on."""
         sizes = [len(part) for part in np.array_split(np.empty(self.own_rows), n_batches)]
         windows = self._windows(generator)
-        return read_ahead(self._batches(windows, sizes, skip), BATCHES_AHEAD)
+        return prefetch(self._batches(windows, sizes, skip), BATCHES_AHEAD)
 
     def _windows(self, generator: torch.Generator | None) -> list[Window]:
         """Draw the order of an epoch."""
@@ -96,7 +96,7 @@ class StreamedRows:
         passed = sum(sizes[:skip])
         while len(windows) > 1 and passed >= len(windows[0].order):
             passed -= len(windows.pop(0).order)
-        orders, buffers = [window.order for window in windows], read_ahead(map(self._load, windows))
+        orders, buffers = [window.order for window in windows], prefetch(map(self._load, windows))
         table, order = next(buffers), orders.pop(0)[passed:]
         for size in sizes[skip:]:
             parts = []

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from tamis.io.readers import ReadError, Request, format_of, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, format_of, read
 from tamis.io.readers.table import Table
 from tamis.io.writers import WRITERS, _with_plain_text, write_table
 
@@ -96,7 +97,7 @@ def test_hdf5_is_read_by_key_and_pandas_frames_too(table, tmp_path):
     again = read(tmp_path / "t.h5", Request(key="/one/matrix"))
     assert again.feature_names.tolist() == ["a", "b", "c"]
     with pytest.raises(
-        ReadError, match=r"several matrices: one/matrix \(6×3\), two/matrix \(6×3\); say which with --key"
+        TableError, match=r"several matrices: one/matrix \(6×3\), two/matrix \(6×3\); say which with --key"
     ):
         read(tmp_path / "t.h5")
     with h5py.File(tmp_path / "p.h5", "w") as file:
@@ -166,7 +167,7 @@ def test_only_the_features_asked_for_are_read(tmp_path):
     again = read(tmp_path / "t.csv", Request(only=("a", "b")))
     assert again.feature_names.tolist() == ["a", "b"]
     assert again.X.tolist() == [[3, 1], [6, 4]]
-    with pytest.raises(ReadError, match=r"1 of the 2 selected features are not in the file: 'd'"):
+    with pytest.raises(TableError, match=r"1 of the 2 selected features are not in the file: 'd'"):
         read(tmp_path / "t.csv", Request(only=("a", "d")))
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tamis.io.readers import ReadError, Request, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, read
 from tamis.io.readers.numbers import read_numbers
 
 VALUES = st.lists(st.decimals(-99999, 99999, places=3), min_size=4, max_size=8)
@@ -21,7 +22,7 @@ def read_or_none(path):
     """Read a table; None if its marks are asked for."""
     try:
         return read(path, Request())
-    except ReadError as error:
+    except TableError as error:
         if "may be a decimal or a thousands mark" in str(error) or "no feature is left" in str(error):
             return None
         raise

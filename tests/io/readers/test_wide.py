@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tamis.io.readers import ReadError, Request, read
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, read
 
 HEADER = "id,a,b,c,d\n"
 BODY = "".join(f"s{i},{i}.5,{i * i},{'' if i == 3 else i},{'x' if i % 2 else 'y'}\n" for i in range(9))
@@ -51,7 +52,7 @@ def test_both_ways_give_the_same_table(both, content, request_):
 def test_a_ragged_line_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("tamis.io.readers.text.WIDE", 2)
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 80 + "3\n")
-    with pytest.raises(ReadError, match="the line '3' has 1 cell, but the first line of the table has 2"):
+    with pytest.raises(TableError, match="the line '3' has 1 cell, but the first line of the table has 2"):
         read(tmp_path / "t.csv")
 
 

@@ -12,7 +12,8 @@ from scipy.sparse import csc_matrix, csr_matrix
 from stored_tables import Blocks, annotated, arrow, stored
 
 from tamis import LSCAE
-from tamis.io.sources import RowBlocks, TableError, open_source
+from tamis.io.errors import TableError
+from tamis.io.sources import RowBlocks, open_source
 from tamis.selectors import streamed_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.ConstantColumnsWarning")

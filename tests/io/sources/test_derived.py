@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 from stored_tables import NAMES, stored
 
-from tamis.io.sources import TableError
+from tamis.io.errors import TableError
 from tamis.io.sources.derived import Derived, equal_total_factors
 
 

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("zarr")
 from research.fuzz import child, mutations, oracle, page
 from research.fuzz.seeds import all_seeds
+from tamis.io.errors import TableError
 from tamis.io.readers import Table
 
 SEEDS = all_seeds()
@@ -49,7 +50,6 @@ def raises(error):
 
 
 def out_of_memory(*_):
-    from tamis.io.sources import TableError
 
     raise TableError("/t.csv: too large.") from MemoryError()
 

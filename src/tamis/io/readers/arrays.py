@@ -10,11 +10,11 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from tamis.io.readers.table import Progress, ReadError, Request, Table, listed, match_names
-from tamis.io.sources.compressed import checked_coo, checked_csr
-from tamis.io.sources.errors import reading
-from tamis.io.sources.memory import Expanded, check_room, file_size
+from tamis.io.errors import TableError, reading
+from tamis.io.memory import Expanded, check_room, file_size
+from tamis.io.readers.table import Progress, Request, Table, listed, match_names
 from tamis.io.sources.npy import read_header, stored_length
+from tamis.io.sources.sparse import checked_coo, checked_csr
 
 USUAL_KEYS = ("X", "X_train", "data", "x", "matrix", "fea")
 NAME_KEYS = ("feature_names", "var_names", "names", "genes", "columns", "features")
@@ -117,10 +117,10 @@ def _scipy_sparse(members: Members) -> Any:
     kind = members["format"].item()
     kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
     if kind not in ("csr", "csc", "coo"):
-        raise ReadError(f"holds a sparse matrix in the format {kind!r}; save it as CSR, CSC or COO.")
+        raise TableError(f"holds a sparse matrix in the format {kind!r}; save it as CSR, CSC or COO.")
     missing = [name for name in SPARSE_PARTS[kind] if name not in members]
     if missing:
-        raise ReadError(f"holds a sparse matrix without {listed(missing)}; save it anew.")
+        raise TableError(f"holds a sparse matrix without {listed(missing)}; save it anew.")
     if kind == "coo":
         return checked_coo(members["data"], members["row"], members["col"], members["shape"])
     return checked_csr(members["data"], members["indices"], members["indptr"], members["shape"], kind)
@@ -132,16 +132,16 @@ def pick_key(matrices: Mapping[str, tuple[int, ...]], wanted: str | None, known:
         if wanted in matrices:
             return wanted
         what = "is not a matrix of numbers" if wanted in known else "is not in the file"
-        raise ReadError(f"--key names {wanted!r}, which {what}; it holds {listed(known)}.")
+        raise TableError(f"--key names {wanted!r}, which {what}; it holds {listed(known)}.")
     for name in USUAL_KEYS:
         if name in matrices:
             return name
     if len(matrices) == 1:
         return next(iter(matrices))
     if not matrices:
-        raise ReadError(f"holds no matrix of numbers (found: {listed(known) or 'nothing'}).")
+        raise TableError(f"holds no matrix of numbers (found: {listed(known) or 'nothing'}).")
     shapes = ", ".join(f"{name} ({'×'.join(map(str, shape))})" for name, shape in list(matrices.items())[:8])
-    raise ReadError(f"holds several matrices: {shapes}; say which with --key.")
+    raise TableError(f"holds several matrices: {shapes}; say which with --key.")
 
 
 def assemble(X: Any, others: Members, request: Request) -> Table:
@@ -155,7 +155,7 @@ def assemble(X: Any, others: Members, request: Request) -> Table:
         names = np.array([f"feature_{i}" for i in range(d)], dtype=object)
     samples = _strings(others, (request.index,) if request.index else SAMPLE_KEYS, n)
     if request.index and samples is None:
-        raise ReadError(
+        raise TableError(
             f"--index names {request.index!r}, which is not an array of {n} names; there are {_known(others)}."
         )
     return take_columns(Table(X, names, samples), others, request)
@@ -177,7 +177,7 @@ def take_columns(table: Table, others: Members, request: Request) -> Table:
             y = _labels(others, request.labels, table.X.shape[0])
     keep = [i for i in range(len(names)) if i not in out]
     if not keep:
-        raise ReadError("no feature is left to select from.")
+        raise TableError("no feature is left to select from.")
     X = table.X[:, keep] if out else table.X
     return Table(X, table.feature_names[keep], table.sample_names, y, table.index_name, label_name)
 
@@ -187,7 +187,7 @@ def _labels(others: Members, name: str, n: int) -> np.ndarray:
         # tamis itself writes labels under one name, and what they were called beside them.
         name = LABELS if str(decoded(np.ravel(others[LABEL_NAME]))[0]) == name else name
     if name not in others or others.size(name) != n:
-        raise ReadError(f"--labels names {name!r}, which is not an array of {n} labels; there are {_known(others)}.")
+        raise TableError(f"--labels names {name!r}, which is not an array of {n} labels; there are {_known(others)}.")
     return decoded(np.asarray(others[name]).ravel())
 
 
@@ -203,9 +203,9 @@ def _as_matrix(X: Any) -> Any:
         if X.ndim == 3:
             X = X.reshape(len(X), -1)
     if X.ndim != 2:
-        raise ReadError(f"holds an array of shape {X.shape}, not a matrix of samples × features.")
+        raise TableError(f"holds an array of shape {X.shape}, not a matrix of samples × features.")
     if X.dtype.kind not in "biuf":
-        raise ReadError(f"holds an array of {X.dtype}, not of real numbers.")
+        raise TableError(f"holds an array of {X.dtype}, not of real numbers.")
     return X.astype(np.uint8) if X.dtype.kind == "b" else X
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tamis.io.memory import check_room, file_size
 from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.roles import assign_roles
 from tamis.io.readers.table import Progress, Request, Table
-from tamis.io.sources.memory import check_room, file_size
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:

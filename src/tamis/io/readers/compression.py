@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from tamis.io.readers.table import Progress, ReadError, listed
-from tamis.io.sources.memory import Expanded
+from tamis.io.errors import TableError
+from tamis.io.memory import Expanded
+from tamis.io.readers.table import Progress, listed
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """What the names of compressed files end with."""
@@ -74,12 +75,12 @@ def opened(path: Path, progress: Progress, member: str | None = None) -> Iterato
 def member_of(path: Path, wanted: str | None) -> str:
     """Return the name of the file in a zip archive, which must be the only one or be asked for."""
     if not zipfile.is_zipfile(path):
-        raise ReadError(f"{path}: is not a zip archive, or it is damaged.")
+        raise TableError(f"{path}: is not a zip archive, or it is damaged.")
     with zipfile.ZipFile(path) as archive:
         try:
             return _member(_files(archive), wanted)
-        except ReadError as error:
-            raise ReadError(f"{path}: {error}") from error
+        except TableError as error:
+            raise TableError(f"{path}: {error}") from error
 
 
 @contextmanager
@@ -98,10 +99,10 @@ def _member(names: list[str], wanted: str | None) -> str:
     if wanted is not None:
         if wanted in real:
             return wanted
-        raise ReadError(f"--key names {wanted!r}, which is not in the archive; it holds {listed(real)}.")
+        raise TableError(f"--key names {wanted!r}, which is not in the archive; it holds {listed(real)}.")
     if len(real) != 1:
         what = f"holds several files: {listed(real)}; say which with --key" if real else "is an archive without files"
-        raise ReadError(f"{what}.")
+        raise TableError(f"{what}.")
     return real[0]
 
 

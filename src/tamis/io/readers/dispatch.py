@@ -11,14 +11,14 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
 from tamis.extras import require
+from tamis.io.errors import REMEDY, TableError, first_line
 from tamis.io.files import why_unreadable
-from tamis.io.readers import pieces
+from tamis.io.memory import expansion
+from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
-from tamis.io.readers.findings import ASSUMED, Finding
 from tamis.io.readers.missing import look_for_gaps, mark_missing
-from tamis.io.readers.table import Progress, ReadError, Request, Table, numbered, required, unheard
-from tamis.io.sources.errors import REMEDY, TableError, first_line
-from tamis.io.sources.memory import expansion
+from tamis.io.readers.report import ASSUMED, Finding
+from tamis.io.readers.table import Progress, Request, Table, numbered, required, unheard
 
 FORMATS = {
     ".csv": ("text", "CSV"),
@@ -72,7 +72,7 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
 
     Raises
     ------
-    ReadError
+    TableError
         With one sentence on what is wrong with the file, and what to do.
     """
     request, path = request or Request(), Path(path)
@@ -82,14 +82,14 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
             table = reader(path, request, progress or unheard)
         return table if table.in_pieces else _finish(table, request)
     except TableError as error:
-        raise ReadError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error.__cause__
+        raise TableError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error.__cause__
     except ImportError:
         raise  # A package that is missing is no fault of the file.
     except MemoryError as error:
-        raise ReadError(f"{path}: too large for the memory of this machine, or damaged.") from error
+        raise TableError(f"{path}: too large for the memory of this machine, or damaged.") from error
     except Exception as error:
         # Parsers of damaged files raise whatever they stumble over; the owner of the file needs one sentence.
-        raise ReadError(f"{path}: cannot be read as {name} ({first_line(error)}); {REMEDY}.") from error
+        raise TableError(f"{path}: cannot be read as {name} ({first_line(error)}); {REMEDY}.") from error
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -102,26 +102,26 @@ def format_of(path: str | os.PathLike[str]) -> str:
             return ".zip"
         if inner in COMPRESSED or (inner, ending) == (".mtx", ".gz"):
             return inner + ending
-        raise ReadError(
+        raise TableError(
             f"{path}: of compressed files, only {', '.join(COMPRESSED)} with {', '.join(ENDINGS)} are read; unpack it."
         )
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
-        raise ReadError(f"{path}: the ending {ending!r} is not that of a known format; known are {known}.")
+        raise TableError(f"{path}: the ending {ending!r} is not that of a known format; known are {known}.")
     return ending
 
 
 def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Progress], Table], str]:
     if path.is_dir():
-        if pieces.wanted(path, request):
-            return pieces.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
-        raise ReadError(f"{path}: is a folder; name a file in it.")
+        if streaming.wanted(path, request):
+            return streaming.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
+        raise TableError(f"{path}: is a folder; name a file in it.")
     if fault := why_unreadable(path):
-        raise ReadError(f"{path}: {fault}.")
+        raise TableError(f"{path}: {fault}.")
     module, name = FORMATS[_inner_format(path, request)]
     require(f"Reading {name}", *NEEDS.get(module, ()))
-    if pieces.wanted(path, request):
-        return pieces.read, name
+    if streaming.wanted(path, request):
+        return streaming.read, name
     return import_module(f"tamis.io.readers.{module}").read, name
 
 
@@ -133,7 +133,7 @@ def _inner_format(path: Path, request: Request) -> str:
     inner = member_of(path, request.key)
     found = format_of(inner)
     if found not in COMPRESSED:
-        raise ReadError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
+        raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
     return found
 
 
@@ -141,7 +141,7 @@ def _finish(table: Table, request: Request) -> Table:
     table = _named_apart(_restricted(table, request.only))
     n, d = table.shape
     if n == 0 or d == 0:
-        raise ReadError(f"the table has {n} rows and {d} features of numbers.")
+        raise TableError(f"the table has {n} rows and {d} features of numbers.")
     if issparse(table.X):
         table = replace(table, X=csr_array(table.X))
     table = look_for_gaps(mark_missing(table, request), request)
@@ -179,7 +179,7 @@ def _restricted(table: Table, only: tuple[str, ...]) -> Table:
 def _equal_totals(X: Any) -> Any:
     """Multiply every row so that it sums up to the median of the sums."""
     if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) < 0:
-        raise ReadError("--scale is for counts, but the table holds negative numbers.")
+        raise TableError("--scale is for counts, but the table holds negative numbers.")
     totals = np.asarray(X.sum(axis=1) if issparse(X) else np.nansum(X, axis=1), dtype=np.float64).ravel()
     factors = np.median(totals[totals > 0], axis=0) / np.where(totals > 0, totals, 1) if (totals > 0).any() else totals
     return csr_array(diags_array(factors) @ X) if issparse(X) else X * factors[:, None]
@@ -187,5 +187,5 @@ def _equal_totals(X: Any) -> Any:
 
 def _log1p(X: Any) -> Any:
     if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) <= -1:
-        raise ReadError("--log1p needs numbers above -1; the table holds smaller ones.")
+        raise TableError("--log1p needs numbers above -1; the table holds smaller ones.")
     return X.astype(np.float64).log1p() if issparse(X) else np.log1p(X, dtype=np.float64)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tamis.io.errors import TableError
 from tamis.io.readers.arrow import cell_text, column_of, frame_of
-from tamis.io.readers.findings import ASSUMED, Finding, counted, shell_word
 from tamis.io.readers.frame import table_of
 from tamis.io.readers.lines import has_header
-from tamis.io.readers.table import Progress, ReadError, Request, Table, listed
+from tamis.io.readers.report import ASSUMED, Finding, counted, shell_word
+from tamis.io.readers.table import Progress, Request, Table, listed
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -37,10 +38,10 @@ def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
     if wanted is not None:
         if wanted in names:
             return wanted, []
-        raise ReadError(f"--sheet names {wanted!r}, which is not in the workbook; it has {listed(names)}.")
+        raise TableError(f"--sheet names {wanted!r}, which is not in the workbook; it has {listed(names)}.")
     full = [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]
     if not full:
-        raise ReadError("holds no sheet with a table.")
+        raise TableError("holds no sheet with a table.")
     if len(full) == 1:
         return full[0], []
     text = f"the sheet {full[0]!r} was read, the first of {len(full)}"
@@ -59,13 +60,13 @@ def _first_row(rows: list[list[Any]]) -> int:
 
 def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding]) -> pa.Table:
     if not rows:
-        raise ReadError("holds no rows.")
+        raise TableError("holds no rows.")
     header = request.header
     if header is None:
         header = has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
     body = rows[1:] if header else rows
     if not body:
-        raise ReadError("has a header, but no rows.")
+        raise TableError("has a header, but no rows.")
     if not header and request.header is None:
         findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))
     names = [cell_text(cell).strip() for cell in rows[0]] if header else [f"feature_{i}" for i in range(len(rows[0]))]

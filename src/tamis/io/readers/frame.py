@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tamis.io.readers.findings import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, kind_counts, listed, shell_word
+from tamis.io.errors import TableError
 from tamis.io.readers.kinds import MISSING, Feature, Rules, UndecidedMarksError, encode, looks_like_id, trimmed
 from tamis.io.readers.layout import asked_decimal
 from tamis.io.readers.numbers import decimals_shown, read_numbers
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, kind_counts, listed, shell_word
 from tamis.io.readers.roles import Roles
-from tamis.io.readers.table import ReadError, Request, Table, label_array, match_names, numbered
+from tamis.io.readers.table import Request, Table, label_array, match_names, numbered
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 
@@ -55,7 +56,7 @@ def table_of(frame: Frame, request: Request) -> Table:
     features, findings = _features(frame, request, rules)
     if not features:
         reasons = "; ".join(f"{listed(found.features)}: {found.text}" for found in findings if found.kind == LEFT_OUT)
-        raise ReadError(f"no feature is left to select from ({reasons}).")
+        raise TableError(f"no feature is left to select from ({reasons}).")
     X = _assembled(frame, features)
     groups = np.array([feature.name for feature in features for _ in feature.labels], dtype=object)
     names = numbered([label for feature in features for label in feature.labels])[0]
@@ -124,7 +125,7 @@ def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Featur
         findings += [result] if isinstance(result, Finding) else result.findings
         found += [result] if isinstance(result, Feature) else []
     if undecided:
-        raise ReadError(_question(undecided))
+        raise TableError(_question(undecided))
     return found, [*findings, *_label_like(found, request), *_markers(frame)]
 
 
@@ -228,7 +229,7 @@ def _turned(frame: Frame, rules: Rules) -> Table:
         column = frame.others[place]
         numbers = read_numbers(trimmed(column, rules.missing), rules.decimal, rules.thousands, rules.asked)
         if numbers.undecided:
-            raise ReadError(_question({frame.roles.names[place]: numbers.undecided}))
+            raise TableError(_question({frame.roles.names[place]: numbers.undecided}))
         if numbers.values is None:
             findings.append(Finding(LEFT_OUT, "not numbers, as samples must be", "", (frame.roles.names[place],)))
         else:
@@ -238,7 +239,7 @@ def _turned(frame: Frame, rules: Rules) -> Table:
     X = np.concatenate(matrix, axis=1)[:, order] if len(matrix) > 1 else frame.matrix
     samples = np.array([frame.roles.names[plain[i]] for i in order], dtype=object)
     if not len(samples):
-        raise ReadError("no feature is left to select from.")
+        raise TableError("no feature is left to select from.")
     found = _sides(frame)[0]
     names, repeated = numbered([f"feature_{i}" for i in range(len(X))] if found is None else found.tolist())
     if repeated:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from tamis.io.errors import TableError
+from tamis.io.memory import check_stored
 from tamis.io.readers.arrays import Members, assemble, in_memory, pick_key
-from tamis.io.readers.table import Progress, ReadError, Request, Table
-from tamis.io.sources.compressed import checked_csr
+from tamis.io.readers.table import Progress, Request, Table
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.memory import check_stored
+from tamis.io.sources.sparse import checked_csr
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
@@ -39,7 +40,7 @@ def datasets(file: Any) -> dict[str, Any]:
 def values(item: Any, name: str) -> np.ndarray:
     """Read a data set, if there is room for it."""
     if item.shape is None:
-        raise ReadError(f"the data set {name!r} is empty; choose another with --key.")
+        raise TableError(f"the data set {name!r} is empty; choose another with --key.")
     check_stored(item, f"the data set {name!r}")
     return np.asarray(item[()])
 
@@ -58,7 +59,7 @@ def _beside(key: str, arrays: dict[str, Any]) -> Members:
 def _pandas_frame(group: Any, request: Request) -> Table:
     """Read what ``DataFrame.to_hdf`` writes by default, if all columns are of one kind."""
     if "block1_values" in group:
-        raise ReadError("holds a pandas frame with columns of several kinds; save its numbers alone, or as Parquet.")
+        raise TableError("holds a pandas frame with columns of several kinds; save its numbers alone, or as Parquet.")
     others = {
         "feature_names": values(group["block0_items"], "block0_items"),
         "sample_names": values(group["axis1"], "axis1"),

@@ -6,10 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from tamis.io.errors import TableError
 from tamis.io.readers.arrow import column_of, frame_of
 from tamis.io.readers.compression import opened
 from tamis.io.readers.frame import table_of
-from tamis.io.readers.table import Progress, ReadError, Request, Table
+from tamis.io.readers.table import Progress, Request, Table
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -38,7 +39,7 @@ def _by_arrow(content: bytes) -> Any:
 def _by_python(content: bytes) -> pa.Table:
     records = _records(content.decode("utf-8-sig"))
     if not records:
-        raise ReadError("holds no records.")
+        raise TableError("holds no records.")
     names: dict[str, None] = {}
     for record in records:
         names.update(dict.fromkeys(map(str, record)))
@@ -51,7 +52,7 @@ def _records(text: str) -> list[dict[str, Any]]:
     else:
         records = [_record(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not all(isinstance(record, dict) for record in records):
-        raise ReadError('is not a list of records; every entry must be an object such as {"a": 1}.')
+        raise TableError('is not a list of records; every entry must be an object such as {"a": 1}.')
     return records
 
 
@@ -59,4 +60,4 @@ def _record(line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except ValueError as error:
-        raise ReadError(f"line {number} is not JSON ({error}); every line must be one record.") from error
+        raise TableError(f"line {number} is not JSON ({error}); every line must be one record.") from error

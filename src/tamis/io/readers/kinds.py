@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
-from tamis.io.readers.findings import ASSUMED, LEFT_OUT, Finding, shell_word
 from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread, written
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
 
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
@@ -71,7 +71,7 @@ class Feature:
     Attributes
     ----------
     name, kind : str
-        What it is called, and one of :data:`tamis.io.readers.findings.KINDS`.
+        What it is called, and one of :data:`tamis.io.readers.report.KINDS`.
     values : ndarray of shape (n, m)
         One column of numbers, or the 0/1 columns of a category; NaN where missing.
     labels : tuple of str

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tamis.io.readers.findings import ASSUMED, Finding, counted, listed
+from tamis.io.errors import TableError
 from tamis.io.readers.lines import (
     find_delimiter,
     find_encoding,
@@ -13,7 +13,8 @@ from tamis.io.readers.lines import (
     is_number,
     split_lines,
 )
-from tamis.io.readers.table import ReadError, Request
+from tamis.io.readers.report import ASSUMED, Finding, counted, listed
+from tamis.io.readers.table import Request
 
 NAMES_OF_MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 
@@ -111,7 +112,7 @@ def _described(
     body = cells[1:] if header else cells
     units = header and _is_units_row(body, decimal)
     if not body[units:]:
-        raise ReadError("has a header, but no rows.")
+        raise TableError("has a header, but no rows.")
     names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
     if header and names[0].startswith("#"):
         names[0] = names[0].lstrip("# ")
@@ -165,13 +166,13 @@ def _check_widths(cells: list[list[str]], numbered: list[tuple[int, str]], delim
     width = len(cells[0])
     for row, (number, _) in zip(cells, numbered, strict=False):
         if len(row) != width:
-            raise ReadError(
+            raise TableError(
                 f"line {number + 1} has {counted(len(row), 'cell')}, but the first line of the table has {width} (the "
                 f"delimiter is {NAMES_OF_MARKS.get(delimiter, repr(delimiter))}); every line must have as many, or "
                 "pass --delimiter, --skip-rows or --comment."
             )
     if width == 1 and request.delimiter is not None and any(mark in cells[-1][0] for mark in ",;\t|"):
-        raise ReadError(f"has one feature only with the delimiter {delimiter!r}; pass another with --delimiter.")
+        raise TableError(f"has one feature only with the delimiter {delimiter!r}; pass another with --delimiter.")
 
 
 def decimals_in(rows: list[list[str]]) -> set[str]:

@@ -4,9 +4,10 @@ import csv
 import re
 from collections import Counter
 
-from tamis.io.readers.findings import ASSUMED, Finding
+from tamis.io.errors import TableError
 from tamis.io.readers.kinds import MISSING
-from tamis.io.readers.table import ReadError, Request
+from tamis.io.readers.report import ASSUMED, Finding
+from tamis.io.readers.table import Request
 
 DELIMITERS = ",\t;| "
 HEAD_LINES = 50
@@ -20,7 +21,7 @@ def find_encoding(head: bytes, asked: str | None) -> tuple[str, list[Finding]]:
         try:
             "".encode(asked)
         except LookupError as error:
-            raise ReadError(f"--encoding {asked} is not a known encoding; try utf-8, latin-1 or cp1252.") from error
+            raise TableError(f"--encoding {asked} is not a known encoding; try utf-8, latin-1 or cp1252.") from error
         return asked, []
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", []
@@ -51,7 +52,7 @@ def head_lines(text: str, request: Request) -> list[tuple[int, str]]:
         every = [line for line in every if not line.startswith(request.comment)]
     lines = [(n, line) for n, line in _joined(every) if line.strip() and n >= (request.skip_rows or 0)]
     if not lines:
-        raise ReadError("holds no lines.")
+        raise TableError("holds no lines.")
     room = max(3, HEAD_CELLS // (1 + max(lines[-1][1].count(mark) for mark in DELIMITERS)))
     return lines[: min(room, HEAD_LINES + _comments(lines))]
 
@@ -80,7 +81,7 @@ def split_lines(lines: list[str], delimiter: str, runs: bool) -> list[list[str]]
     try:
         return list(csv.reader([line + "\n" for line in lines], delimiter=delimiter))
     except csv.Error as error:
-        raise ReadError(f"cannot be split at the delimiter {delimiter!r} ({error}).") from error
+        raise TableError(f"cannot be split at the delimiter {delimiter!r} ({error}).") from error
 
 
 def find_delimiter(lines: list[str], asked: str | None) -> tuple[str, bool]:
@@ -110,7 +111,7 @@ def _widths(lines: list[str], mark: str) -> list[int]:
     """Return the number of cells of every line; none if quotation marks do not fit the delimiter."""
     try:
         return [len(row) for row in split_lines(lines, mark, False)]
-    except ReadError:
+    except TableError:
         return [0]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from tamis.io.errors import TableError
+from tamis.io.memory import check_room
 from tamis.io.readers.arrays import Members
-from tamis.io.readers.table import ReadError
-from tamis.io.sources.compressed import checked_csr
-from tamis.io.sources.memory import check_room
+from tamis.io.sources.sparse import checked_csr
 
 MATRIX, COMPRESSED = 14, 15
 STORED = {
@@ -59,14 +59,14 @@ class Elements:
 
     def _end(self, start: int, length: int) -> int:
         if start + length > len(self.content):
-            raise ReadError(f"ends at byte {len(self.content)} inside a part of {length} bytes; save it anew.")
+            raise TableError(f"ends at byte {len(self.content)} inside a part of {length} bytes; save it anew.")
         return start + length
 
     def numbers(self, place: int) -> tuple[np.ndarray, int]:
         """Return the numbers of a part, and where the next one begins."""
         kind, start, end, after = self.at(place)
         if kind not in STORED:
-            raise ReadError(f"holds a part of the unknown type {kind}; save it anew.")
+            raise TableError(f"holds a part of the unknown type {kind}; save it anew.")
         dtype = np.dtype(self.order + STORED[kind])
         return np.frombuffer(self.content, dtype, (end - start) // dtype.itemsize, start), after
 
@@ -76,7 +76,7 @@ class Elements:
         shape, place = self.numbers(place)
         name, place = self.numbers(place)
         if len(flags) != 2 or shape.dtype.kind not in "iu" or len(shape) < 2 or shape.min() < 0:
-            raise ReadError("holds a variable without a shape; save it anew.")
+            raise TableError("holds a variable without a shape; save it anew.")
         kind = int(flags[0])
         text = name.astype(np.uint8).tobytes().decode("utf-8", "replace")
         return Variable(kind & 0xFF, bool(kind & COMPLEX), tuple(shape.tolist()), text, place)
@@ -87,7 +87,7 @@ def members(path: Path) -> Members:
     content = path.read_bytes()
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:
-        raise ReadError("is no MATLAB file of version 5 or 7.3; save it with save -v7.")
+        raise TableError("is no MATLAB file of version 5 or 7.3; save it with save -v7.")
     file = Elements(content, order)
     places: dict[str, int] = {}
     shapes = {}
@@ -113,12 +113,12 @@ def _unpacked(file: Elements, place: int, whole: bool) -> Elements:
     if kind == MATRIX:
         return Elements(file.content[start : end if whole else min(end, start + HEAD_BYTES)], file.order)
     if kind != COMPRESSED:
-        raise ReadError(f"holds a part of type {kind} at byte {place} where a variable should be; save it anew.")
+        raise TableError(f"holds a part of type {kind} at byte {place} where a variable should be; save it anew.")
     packed, unpacking = file.content[start:end], zlib.decompressobj()
     head = unpacking.decompress(packed, HEAD_BYTES)
     inner, length = np.frombuffer(head, file.order + "u4", 2).tolist()
     if inner != MATRIX:
-        raise ReadError(f"holds a packed part of type {inner} at byte {place}; save it anew.")
+        raise TableError(f"holds a packed part of type {inner} at byte {place}; save it anew.")
     if whole:
         check_room(length, len(packed), "a packed variable")
         head += unpacking.decompress(unpacking.unconsumed_tail, max(1, length + 8 - len(head)))
@@ -142,18 +142,20 @@ def _value(part: Elements, place: int, name: str, depth: int = 0) -> Any:
         return ""
     values, _ = part.numbers(variable.start)
     if len(values) < prod(variable.shape):
-        raise ReadError(f"the variable {name!r} is to be {variable.shape}, but has {len(values)} values; save it anew.")
+        raise TableError(
+            f"the variable {name!r} is to be {variable.shape}, but has {len(values)} values; save it anew."
+        )
     values = values[: prod(variable.shape)].reshape(variable.shape, order="F")
     if variable.kind == TEXT:
         return _texts(values)
     if variable.is_complex:
-        raise ReadError(f"the variable {name!r} holds complex numbers; save its real part.")
+        raise TableError(f"the variable {name!r} holds complex numbers; save its real part.")
     return values.astype(CLASSES[variable.kind])
 
 
 def _sparse(part: Elements, variable: Variable) -> Any:
     if variable.is_complex:
-        raise ReadError(f"the variable {variable.name!r} holds complex numbers; save its real part.")
+        raise TableError(f"the variable {variable.name!r} holds complex numbers; save its real part.")
     rows, place = part.numbers(variable.start)
     starts, place = part.numbers(place)
     values, _ = part.numbers(place)
@@ -164,7 +166,7 @@ def _cells(part: Elements, variable: Variable, name: str, depth: int) -> np.ndar
     count, place, found = prod(variable.shape), variable.start, []
     # Every cell takes eight bytes at least.
     if depth == DEEPEST or 8 * count > len(part.content):
-        raise ReadError(f"the variable {name!r} declares {count} cells that are not there; save it anew.")
+        raise TableError(f"the variable {name!r} declares {count} cells that are not there; save it anew.")
     for _ in range(count):
         _, start, end, place = part.at(place)
         inner = Elements(part.content[start:end], part.order)

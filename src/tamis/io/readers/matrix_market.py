@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from tamis.io.readers.table import ReadError
-from tamis.io.sources.memory import NAME_BYTES, Expanded, check_room, file_size
+from tamis.io.errors import TableError
+from tamis.io.memory import NAME_BYTES, Expanded, check_room, file_size
 
 BLOCK_BYTES = 2**22
 LONGEST_LINE = 2**16
@@ -61,19 +61,19 @@ def _heading(stream: Expanded) -> Heading:
     # Split as bytes: of letters beyond ASCII, some count as blanks in text.
     first = [part.decode("latin-1") for part in stream.readline(LONGEST_LINE).lower().split()]
     if len(first) != 5 or first[:2] != ["%%matrixmarket", "matrix"] or first[2] not in ("coordinate", "array"):
-        raise ReadError("does not begin with '%%MatrixMarket matrix coordinate' or '... array'; save it anew.")
+        raise TableError("does not begin with '%%MatrixMarket matrix coordinate' or '... array'; save it anew.")
     if first[3] not in FIELDS or first[4] not in SYMMETRIES or (first[3] == "pattern" and first[2] == "array"):
-        raise ReadError(f"holds a {first[4]} matrix of {first[3]}, not of real numbers; save it as real and general.")
+        raise TableError(f"holds a {first[4]} matrix of {first[3]}, not of real numbers; save it as real and general.")
     number, line = 2, stream.readline(LONGEST_LINE)
     while (line.startswith(b"%") or (line and not line.strip())) and number < MAX_COMMENTS:
         number, line = number + 1, stream.readline(LONGEST_LINE)
     sizes = line.split()
     coordinates = first[2] == "coordinate"
     if len(sizes) != 2 + coordinates or not all(re.fullmatch(INTEGER, size) for size in sizes):
-        raise ReadError(f"line {number} is {_shown(line)}, not the size of the matrix; correct it, or save it anew.")
+        raise TableError(f"line {number} is {_shown(line)}, not the size of the matrix; correct it, or save it anew.")
     n, d, *declared = map(int, sizes)
     if first[4] != "general" and n != d:
-        raise ReadError(f"line {number} declares {n} × {d}, but a {first[4]} matrix is square; correct it.")
+        raise TableError(f"line {number} declares {n} × {d}, but a {first[4]} matrix is square; correct it.")
     return Heading(coordinates, first[3], first[4], (n, d), number, declared[0] if declared else _cells(n, d, first[4]))
 
 
@@ -82,7 +82,7 @@ def _cells(n: int, d: int, symmetry: str) -> int:
 
 
 def _values(stream: Expanded, heading: Heading) -> NDArray[np.float64]:
-    """Read all entries, one a line; raise :class:`ReadError` with the first line that is none."""
+    """Read all entries, one a line; raise :class:`TableError` with the first line that is none."""
     entry = GAP.join([INTEGER] * (2 * heading.coordinates) + [NUMBER] * (heading.field != "pattern"))
     good = re.compile(rb"(?:[ \t]*+(?:%[^\n]*+|" + entry + rb")?" + END + rb")*+")
     comments = re.compile(rb"^[ \t]*+%[^\n]*+", re.MULTILINE)
@@ -90,7 +90,7 @@ def _values(stream: Expanded, heading: Heading) -> NDArray[np.float64]:
     for block in _whole_lines(stream):
         end = good.match(block).end()  # type: ignore[union-attr]
         if end < len(block):
-            raise ReadError(_bad_line(block, end, number + block.count(b"\n", 0, end) + 1, heading))
+            raise TableError(_bad_line(block, end, number + block.count(b"\n", 0, end) + 1, heading))
         numbers = np.fromstring(comments.sub(b"", block) if b"%" in block else block, sep=" ")
         blocks.append(numbers.reshape(-1, heading.width))
         n_read, number = n_read + len(blocks[-1]), number + block.count(b"\n")
@@ -98,7 +98,7 @@ def _values(stream: Expanded, heading: Heading) -> NDArray[np.float64]:
             break
     if n_read != heading.n_entries:
         more = "more" if n_read > heading.n_entries else f"{n_read}"
-        raise ReadError(f"declares {heading.n_entries} entries, but holds {more}; restore it, or save it anew.")
+        raise TableError(f"declares {heading.n_entries} entries, but holds {more}; restore it, or save it anew.")
     return np.concatenate(blocks)
 
 
@@ -110,7 +110,7 @@ def _whole_lines(stream: Expanded) -> Iterator[bytes]:
         end = block.rfind(b"\n") + 1
         left = block[end:]
         if len(left) > LONGEST_LINE:
-            raise ReadError(f"a line is longer than {LONGEST_LINE} bytes, so that it is no entry; save it anew.")
+            raise TableError(f"a line is longer than {LONGEST_LINE} bytes, so that it is no entry; save it anew.")
         if end:
             yield block[:end]
     if left:
@@ -133,7 +133,7 @@ def _coordinates(values: NDArray[np.float64], heading: Heading) -> csr_array:
     outside = np.flatnonzero((rows < 0) | (rows >= n) | (columns < 0) | (columns >= d))
     if outside.size:
         i = outside[0]
-        raise ReadError(
+        raise TableError(
             f"entry {i + 1} is in row {rows[i] + 1} and column {columns[i] + 1} of a matrix of {n} × {d}; correct it."
         )
     cells = np.ones(len(values)) if heading.field == "pattern" else _typed(values[:, 2], heading.field)

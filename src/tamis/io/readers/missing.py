@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from tamis.io.readers.findings import LEFT_OUT, NOTICED, Finding, counted, listed, shell_word
-from tamis.io.readers.table import ReadError, Request, Table
+from tamis.io.errors import TableError
+from tamis.io.readers.report import LEFT_OUT, NOTICED, Finding, counted, listed, shell_word
+from tamis.io.readers.table import Request, Table
 
 WAYS = ("keep", "median", "drop-rows", "error")
 """What ``--missing`` takes."""
@@ -29,7 +30,9 @@ def mark_missing(table: Table, request: Request) -> Table:
     X = table.X
     values = X.data if issparse(X) else X
     if issparse(X) and 0.0 in numbers:
-        raise ReadError("--na-values 0 cannot be had, since a sparse table does not tell its zeros from missing cells.")
+        raise TableError(
+            "--na-values 0 cannot be had, since a sparse table does not tell its zeros from missing cells."
+        )
     if numbers and values.size:
         hit = np.isin(values, [value for value in numbers if not np.isnan(value)])
         if hit.any():
@@ -38,7 +41,7 @@ def mark_missing(table: Table, request: Request) -> Table:
     infinite = _counts(X, np.isinf)
     if infinite.any():
         places = np.flatnonzero(infinite)
-        raise ReadError(
+        raise TableError(
             f"{counted(int(infinite.sum()), 'cell')} of {listed(table.feature_names[places])} "
             f"{'is' if infinite.sum() == 1 else 'are'} infinite; pass --na-values inf,-inf to treat them as missing, "
             f"or leave features out with --drop {shell_word(str(table.feature_names[places[0]]))}."
@@ -75,7 +78,7 @@ def look_for_gaps(table: Table, request: Request) -> Table:
         table = _without(table, empty, gaps)
         gaps = gaps[~empty]
     elif gaps.size and (gaps == n).all():
-        raise ReadError("no cell holds a value.")
+        raise TableError("no cell holds a value.")
     groups = table.feature_names if table.groups is None else table.groups
     # All 0/1 features of a category are missing together; the category counts once.
     by_feature = {str(name): int(count) for name, count in zip(groups[gaps > 0], gaps[gaps > 0], strict=True)}
@@ -168,12 +171,12 @@ def fill(table: Table, way: str) -> Table:
         Its report says what was done.
     """
     if way not in WAYS:
-        raise ReadError(f"--missing takes {', '.join(WAYS)}; got {way!r}.")
+        raise TableError(f"--missing takes {', '.join(WAYS)}; got {way!r}.")
     if not table.report.missing_cells:
         return table
     if way == "error":
         cells, names = counted(table.report.missing_cells, "cell"), table.report.missing_features
-        raise ReadError(f"{cells} missing, in {listed(names)}; pass --missing median to fill them, or drop-rows.")
+        raise TableError(f"{cells} missing, in {listed(names)}; pass --missing median to fill them, or drop-rows.")
     if way == "keep":
         return _said(table, "which the method takes as missing")
     return _median_filled(table) if way == "median" else _rows_dropped(table)
@@ -225,7 +228,9 @@ def _rows_dropped(table: Table) -> Table:
         gaps = np.isnan(table.X).any(axis=1)
     kept = np.flatnonzero(~gaps)
     if not kept.size:
-        raise ReadError("--missing drop-rows leaves no row, since every one has a missing cell; pass --missing median.")
+        raise TableError(
+            "--missing drop-rows leaves no row, since every one has a missing cell; pass --missing median."
+        )
     dropped = replace(
         table,
         X=table.X[kept],

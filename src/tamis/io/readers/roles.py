@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tamis.io.readers.findings import ASSUMED, Finding, listed, shell_word
-from tamis.io.readers.table import ReadError, Request, match_names, nearest, numbered, required
+from tamis.io.errors import TableError
+from tamis.io.readers.report import ASSUMED, Finding, listed, shell_word
+from tamis.io.readers.table import Request, match_names, nearest, numbered, required
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
         places = {name: place for place, name in enumerate(names)}
         features = [places[name] for name in required(originals_of(request.only, names), names)]
     if not features:
-        raise ReadError("no feature is left to select from.")
+        raise TableError("no feature is left to select from.")
     return Roles(names, index, label, features, tuple(findings))
 
 
@@ -75,7 +76,7 @@ def _either(wanted: Sequence[str], found: Sequence[str], names: Sequence[str], o
     for entry in wanted:
         try:
             places += match_names([entry], found, option)
-        except ReadError:
+        except TableError:
             places += match_names([entry], names, option)
     return places
 
@@ -86,7 +87,7 @@ def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: s
     for candidates in (found, names):
         if name in candidates:
             return candidates.index(name)
-    raise ReadError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")
+    raise TableError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")
 
 
 def _renamed(repeated: list[str]) -> Finding:

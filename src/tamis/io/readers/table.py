@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.io.readers.findings import ReadReport, listed
-from tamis.io.sources import TableError, TableSource
-from tamis.io.sources.memory import MAX_EXPANSION
+from tamis.io.errors import TableError
+from tamis.io.memory import MAX_EXPANSION
+from tamis.io.readers.report import ReadReport, listed
+from tamis.io.sources import TableSource
 
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
@@ -19,10 +20,6 @@ Progress = Callable[[int, int], object]
 
 def unheard(done: int, total: int) -> None:
     """Tell nobody."""
-
-
-class ReadError(TableError):
-    """A file cannot be read as a table of numbers; the message is one sentence for its owner."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Request:
     header : bool or None
         Whether the first line names the features; None finds out.
     decimal, thousands : str or None
-        Marks in numbers; None finds them, and raises :class:`ReadError` where they could be either.
+        Marks in numbers; None finds them, and raises :class:`TableError` where they could be either.
     na_values : tuple of str
         Further cells that stand for a missing value; numbers among them count in every format.
     day_first : bool or None
@@ -161,7 +158,7 @@ class Table:
 def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> list[int]:
     """Return the distinct positions of names or patterns, in the order wanted; a name may stand for several.
 
-    A name that is not there raises :class:`ReadError`, which names the nearest one.
+    A name that is not there raises :class:`TableError`, which names the nearest one.
     """
     places: dict[str, list[int]] = {}
     found: dict[int, None] = {}
@@ -173,17 +170,17 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
         if not hits and set(entry) & set("*?["):
             hits = [i for i, name in enumerate(names) if fnmatchcase(name, entry)]
         if not hits:
-            raise ReadError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, names)}.")
+            raise TableError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, names)}.")
         found.update(dict.fromkeys(hits))
     return list(found)
 
 
 def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """Return the names wanted; raise :class:`ReadError` if some are not there."""
+    """Return the names wanted; raise :class:`TableError` if some are not there."""
     known = set(names)
     missing = [name for name in wanted if name not in known]
     if missing:
-        raise ReadError(
+        raise TableError(
             f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
             f"{nearest(missing[0], names)}."
         )

@@ -15,16 +15,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from tamis.io.errors import TableError
+from tamis.io.memory import check_room
 from tamis.io.readers.compression import opened
-from tamis.io.readers.findings import ASSUMED, Finding, counted
 from tamis.io.readers.frame import Frame, decimals_of_text, table_of
 from tamis.io.readers.kinds import MISSING
 from tamis.io.readers.layout import Layout, asked_decimal, find_layout
 from tamis.io.readers.lines import windows_encoding
 from tamis.io.readers.numbers import plain_number
+from tamis.io.readers.report import ASSUMED, Finding, counted
 from tamis.io.readers.roles import Roles, assign_roles
-from tamis.io.readers.table import Progress, ReadError, Request, Table, unheard
-from tamis.io.sources.memory import check_room
+from tamis.io.readers.table import Progress, Request, Table, unheard
 
 HEAD_BYTES = 2**18
 HEAD_MIN_LINES = 5
@@ -74,12 +75,12 @@ def read_frame(path: Path, request: Request, progress: Progress) -> Frame:
             layout = replace(layout, text=sorted({*layout.text, *doubtful}))
         except NotPlainError:
             layout = replace(layout, text=sorted({*layout.text, *_not_plain(plan, path, request)}))
-        except ReadError as error:
+        except TableError as error:
             better = _mended(layout, path, request, error)
             if better is None or attempt == 3:
                 raise
             layout = better
-    raise ReadError("cannot be read as a text table.")
+    raise TableError("cannot be read as a text table.")
 
 
 def _plan(layout: Layout, request: Request) -> Plan:
@@ -104,7 +105,7 @@ def _frame(plan: Plan, path: Path, request: Request, progress: Progress) -> Fram
             for place, cells in words.items():
                 texts[place].append(cells)
     if not sum(len(block) for block in blocks):
-        raise ReadError("has a header, but no rows.")
+        raise TableError("has a header, but no rows.")
     matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     others = {place: pa.chunked_array(parts, pa.string()).combine_chunks() for place, parts in texts.items()}
     findings = (*plan.layout.findings, *plan.roles.findings)
@@ -142,13 +143,15 @@ def _head(stream: IO[bytes]) -> bytes:
     """Read the first lines: all that begin in the first bytes, and a few if they are long."""
     head = stream.read(HEAD_BYTES) or b""
     if b"\0" in head[:4096] and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ReadError("is not a text file (it holds zero bytes).")
+        raise TableError("is not a text file (it holds zero bytes).")
     complete = len(head) < HEAD_BYTES
     while not complete and head.count(b"\n") < HEAD_MIN_LINES:
         more = stream.read(max(HEAD_BYTES, len(head)))
         head, complete = head + more, not more
         if len(head) > LONGEST_HEAD:
-            raise ReadError(f"has no {HEAD_MIN_LINES} lines in its first {LONGEST_HEAD} bytes, so that it is no table.")
+            raise TableError(
+                f"has no {HEAD_MIN_LINES} lines in its first {LONGEST_HEAD} bytes, so that it is no table."
+            )
     end = head.rfind(b"\n")
     return head if end < 0 or complete or head.startswith((b"\xff\xfe", b"\xfe\xff")) else head[: end + 1]
 
@@ -226,7 +229,7 @@ def _batches(stream: IO[bytes], plan: Plan, numbers: list[int], text: list[int])
         message = str(error)
         if "conversion error" in message and "UTF8" not in message:
             raise NotPlainError(message) from error
-        raise ReadError(_reworded(message)) from error
+        raise TableError(_reworded(message)) from error
 
 
 def _not_plain(plan: Plan, path: Path, request: Request) -> set[int]:
@@ -245,11 +248,11 @@ def _not_plain(plan: Plan, path: Path, request: Request) -> set[int]:
                 if place not in found and not pc.all(plain).as_py():
                     found.add(place)
     if not found:
-        raise ReadError("holds numbers that cannot be read.")
+        raise TableError("holds numbers that cannot be read.")
     return found
 
 
-def _mended(layout: Layout, path: Path, request: Request, error: ReadError) -> Layout | None:
+def _mended(layout: Layout, path: Path, request: Request, error: TableError) -> Layout | None:
     """Return a layout with which a file may be read after all, or None: other letters, or line breaks in cells."""
     message = str(error.__cause__ or "")
     if "UTF8" in message and request.encoding is None and not layout.encoding.startswith("cp"):

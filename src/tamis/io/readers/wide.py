@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tamis.io.readers.findings import counted
-from tamis.io.readers.table import ReadError
+from tamis.io.errors import TableError
+from tamis.io.readers.report import counted
 
 if TYPE_CHECKING:
     from tamis.io.readers.text import Plan
@@ -101,7 +101,7 @@ def _split(line: bytes, plan: "Plan") -> list[bytes]:
 
 def _check_width(found: int, width: int, line: bytes) -> None:
     if found != width:
-        raise ReadError(
+        raise TableError(
             f"the line {line[:40].decode('utf-8', 'replace')!r} has {counted(found, 'cell')}, but the first line of "
             f"the table has {width}; every line must have as many, or pass --comment if it is a comment."
         )

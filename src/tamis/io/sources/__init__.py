@@ -1,9 +1,8 @@
 """Tables that stay where they are: memory maps, HDF5, Zarr, Parquet and users' own row blocks, read in pieces."""
 
-from tamis.io.sources.errors import TableError
 from tamis.io.sources.opening import READ_IN_PIECES, open_source
 from tamis.io.sources.recognise import as_source
 from tamis.io.sources.row_blocks import RowBlocks
 from tamis.io.sources.source import TableSource
 
-__all__ = ["READ_IN_PIECES", "RowBlocks", "TableError", "TableSource", "as_source", "open_source"]
+__all__ = ["READ_IN_PIECES", "RowBlocks", "TableSource", "as_source", "open_source"]

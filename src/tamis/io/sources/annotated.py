@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from tamis.extras import require
+from tamis.io.errors import TableError, reading
 from tamis.io.sources.chunks import check_array
-from tamis.io.sources.compressed import stored_matrix
-from tamis.io.sources.errors import TableError, reading
 from tamis.io.sources.hdf5 import open_hdf
 from tamis.io.sources.source import TableSource
+from tamis.io.sources.sparse import stored_matrix
 
 
 def h5ad_file(path: str | os.PathLike[str], key: str | None = None) -> TableSource:

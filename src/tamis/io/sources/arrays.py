@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.io.errors import TableError
 from tamis.io.sources.chunks import check_array
-from tamis.io.sources.errors import TableError
 from tamis.io.sources.npy import read_header, stored_length
 from tamis.io.sources.source import TableSource
 

@@ -5,8 +5,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tamis.io.sources.errors import TableError
-from tamis.io.sources.memory import ALWAYS_ALLOWED, check_room, check_stored
+from tamis.io.errors import TableError
+from tamis.io.memory import ALWAYS_ALLOWED, check_room, check_stored
 
 HEAD_BYTES = 18
 METADATA = ("zarr.json", ".zarray", ".zattrs")

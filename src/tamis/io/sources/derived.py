@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from tamis.io.sources.errors import TableError
+from tamis.io.errors import TableError
 from tamis.io.sources.source import TableSource
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from tamis.extras import require
-from tamis.io.sources.errors import TableError, reading
+from tamis.io.errors import TableError, reading
 
 BLOCK_BYTES = 2**24
 SCANNED = 2**28

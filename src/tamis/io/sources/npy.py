@@ -7,7 +7,7 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
-from tamis.io.sources.errors import TableError
+from tamis.io.errors import TableError
 
 READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

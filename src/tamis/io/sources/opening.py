@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from tamis.io.errors import TableError, reading
 from tamis.io.files import why_unreadable
-from tamis.io.sources.errors import TableError, reading
 from tamis.io.sources.source import TableSource
 
 READ_IN_PIECES = (".npy", ".h5ad", ".zarr", ".parquet", ".pq")

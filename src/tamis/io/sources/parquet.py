@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.extras import require
-from tamis.io.sources.errors import TableError, reading
-from tamis.io.sources.memory import check_expansion
+from tamis.io.errors import TableError, reading
+from tamis.io.memory import check_expansion
 from tamis.io.sources.source import TableSource
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from tamis.io.sources.arrays import memory_map
-from tamis.io.sources.compressed import stored_matrix
 from tamis.io.sources.row_blocks import RowBlocks, looks_like_blocks
 from tamis.io.sources.source import TableSource
+from tamis.io.sources.sparse import stored_matrix
 
 HELD_BYTES = 2**30
 """A memory map is loaded like any array as long as its float32 copy has at most so many bytes."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.columns import ColumnSummary
-from tamis.io.sources.errors import TableError
+from tamis.io.errors import TableError
 from tamis.io.sources.source import TableSource, stacked
 
 

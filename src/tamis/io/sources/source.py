@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from tamis.columns import ColumnStatistics, ColumnSummary
-from tamis.io.sources.ahead import read_ahead
-from tamis.io.sources.errors import TableError, reading
+from tamis.io.errors import TableError, reading
+from tamis.io.sources.prefetch import prefetch
 
 BLOCK_BYTES = 2**22
 """Stored bytes that are read in one go, about."""
@@ -115,7 +115,7 @@ class TableSource(ABC):
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield all blocks with their first rows, in order, the next one being read in the background."""
         pairs = [(int(a), int(b)) for run in self.runs() for a, b in pairwise(run)]
-        yield from read_ahead((start, self.read(start, stop)) for start, stop in pairs)
+        yield from prefetch((start, self.read(start, stop)) for start, stop in pairs)
 
     def column_statistics(self, heard: Callable[[int], object] = lambda _: None) -> ColumnStatistics:
         """Give mean, spread, constant and non-finite columns from one pass, which is made once.

@@ -11,7 +11,7 @@ PATIENCE = 0.1
 """Seconds after which a waiting thread looks whether it is still wanted."""
 
 
-def read_ahead(items: Iterator[T], depth: int = 1) -> Iterator[T]:
+def prefetch(items: Iterator[T], depth: int = 1) -> Iterator[T]:
     """Yield the items, up to ``depth`` of them fetched ahead; an error arrives where its item would have.
 
     The thread ends when the last item was fetched or the consumer stops early.

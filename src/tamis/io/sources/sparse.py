@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
+from tamis.io.errors import TableError
+from tamis.io.memory import NAME_BYTES, check_room
 from tamis.io.sources.arrays import SlicedArray
 from tamis.io.sources.chunks import check_array
-from tamis.io.sources.errors import TableError
-from tamis.io.sources.memory import NAME_BYTES, check_room
 from tamis.io.sources.source import TableSource
 
 PARTS = ("data", "indices", "indptr")

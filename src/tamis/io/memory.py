@@ -9,8 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tamis.io.sources.errors import TableError
-from tamis.io.sources.source import TableSource
+from tamis.io.errors import TableError
 
 SHARE = 0.25
 """A table that would take more than this share of the free memory is read in pieces.
@@ -48,7 +47,7 @@ def free_memory() -> int:
     return min(found)
 
 
-def too_large(source: TableSource, share: float = SHARE) -> bool:
+def too_large(source: Any, share: float = SHARE) -> bool:
     """Tell whether a table would take more than a share of the free memory."""
     return source.shape[0] * source.row_bytes > share * free_memory()
 

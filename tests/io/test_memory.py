@@ -1,6 +1,6 @@
 from stored_tables import stored
 
-from tamis.io.sources import memory
+from tamis.io import memory
 
 
 def test_free_memory_is_some_of_what_there_is():

@@ -2,12 +2,12 @@ import threading
 
 import pytest
 
-from tamis.io.sources.ahead import read_ahead
+from tamis.io.sources.prefetch import prefetch
 
 
 def test_items_come_in_order_and_the_thread_ends():
     before = threading.active_count()
-    assert list(read_ahead(iter(range(20)), depth=3)) == list(range(20))
+    assert list(prefetch(iter(range(20)), depth=3)) == list(range(20))
     assert threading.active_count() == before
 
 
@@ -19,7 +19,7 @@ def test_the_next_item_is_fetched_while_one_is_worked_on():
         fetched.set()
         yield 2
 
-    reader = read_ahead(items())
+    reader = prefetch(items())
     assert next(reader) == 1
     assert fetched.wait(timeout=5)
     reader.close()
@@ -30,7 +30,7 @@ def test_an_error_arrives_in_its_place():
         yield 1
         raise OSError("gone")
 
-    reader = read_ahead(items())
+    reader = prefetch(items())
     assert next(reader) == 1
     with pytest.raises(OSError, match="gone"):
         next(reader)
@@ -46,7 +46,7 @@ def test_a_consumer_that_stops_early_ends_the_thread():
             closed.append(True)
 
     before = threading.active_count()
-    reader = read_ahead(items())
+    reader = prefetch(items())
     next(reader)
     reader.close()
     assert closed == [True]

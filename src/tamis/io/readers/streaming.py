@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from tamis.extras import require
-from tamis.io.readers.findings import LEFT_OUT, Finding, ReadReport, counted, listed
+from tamis.io.errors import TableError
+from tamis.io.memory import too_large
+from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, counted, listed
 from tamis.io.readers.roles import assign_roles
-from tamis.io.readers.table import Progress, ReadError, Request, Table, label_array, match_names, required
-from tamis.io.sources import READ_IN_PIECES, TableError, TableSource, open_source
+from tamis.io.readers.table import Progress, Request, Table, label_array, match_names, required
+from tamis.io.sources import READ_IN_PIECES, TableSource, open_source
 from tamis.io.sources.derived import Derived, equal_total_factors
-from tamis.io.sources.memory import too_large
 
 SMALL = 2**26
 """Files of at most so many bytes are read whole without a look at the memory."""
@@ -28,7 +29,7 @@ def wanted(path: Path, request: Request) -> bool:
     # A compressed file is larger in memory than on disk: what is inside must tell.
     try:
         return path.stat().st_size > SMALL and too_large(_opened(path, request))
-    except (TableError, ReadError, ImportError):
+    except (TableError, ImportError):
         return False  # Reading it whole says what is wrong with it.
 
 
@@ -41,13 +42,10 @@ def _opened(path: Path, request: Request) -> TableSource:
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Open a table, find its roles, and go over it once for what every column holds."""
     if request.transpose:
-        raise ReadError("a table that is read in pieces has its samples in rows; leave --transpose out.")
-    try:
-        table = _open(path, request)
-        source = _transformed(table.X, request)
-        _summarise(source, progress)
-    except TableError as error:
-        raise ReadError(str(error).removeprefix(f"{path}: ")) from error
+        raise TableError("a table that is read in pieces has its samples in rows; leave --transpose out.")
+    table = _open(path, request)
+    source = _transformed(table.X, request)
+    _summarise(source, progress)
     report = ReadReport(source.shape[0], {"number": source.shape[1]}, findings=table.report.findings)
     names = source.column_names()
     return Table(source, names, table.sample_names, table.y, table.index_name, table.label_name, report=report)
@@ -76,11 +74,11 @@ def _annotated(path: Path, request: Request) -> Table:
     for option, name in (("--index", request.index), ("--labels", request.labels)):
         if name is not None and name not in columns_of(obs):
             known = columns_of(obs)
-            raise ReadError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
+            raise TableError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
     samples = index_of(obs) if request.index is None else column_of(obs, request.index)
     y = None if request.labels is None else label_array(column_of(obs, request.labels))
     if len(samples) != source.shape[0] or (y is not None and len(y) != source.shape[0]):
-        raise ReadError(f"holds {len(samples)} names or labels of samples for {source.shape[0]} rows; save it anew.")
+        raise TableError(f"holds {len(samples)} names or labels of samples for {source.shape[0]} rows; save it anew.")
     table = Table(source, source.column_names(), samples.astype(object), y, "cell", request.labels or "label")
     return _without_dropped(table, request)
 
@@ -90,7 +88,7 @@ def _without_dropped(table: Table, request: Request) -> Table:
     out = set(match_names(request.drop, names, "--drop"))
     keep = np.array([i for i in range(len(names)) if i not in out], dtype=np.intp)
     if not keep.size:
-        raise ReadError("no feature is left to select from.")
+        raise TableError("no feature is left to select from.")
     table.X.names = table.feature_names
     source = Derived(table.X, keep) if out else table.X
     return Table(source, source.column_names(), table.sample_names, table.y, table.index_name, table.label_name)
@@ -109,7 +107,7 @@ def _parquet(path: Path, request: Request) -> tuple[TableSource, dict[str, Any],
     numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type)]
     words = tuple(schema.names[i] for i in roles.features if not is_number(schema.field(i).type))
     if not numbers:
-        raise ReadError(f"no feature holds numbers ({listed(words)} hold something else).")
+        raise TableError(f"no feature holds numbers ({listed(words)} hold something else).")
     source = ParquetParts(files, numbers, str(path))
     findings = roles.findings
     if words:
@@ -138,7 +136,7 @@ def _summarise(source: TableSource, progress: Progress) -> None:
     found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     columns = np.flatnonzero(found.non_finite)
     if columns.size:
-        raise ReadError(
+        raise TableError(
             f"{counted(int(found.non_finite.sum()), 'cell')} of {listed(source.column_names()[columns])} missing or "
             f"infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so read it "
             "with --whole, fill the gaps, or leave features out with --drop."
