@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral
@@ -60,6 +60,7 @@ class Task:
     statistics: ColumnStatistics
 
 
+@dataclass(eq=False, repr=False)
 class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     """Base of all selectors; a method implements :meth:`_select` and inherits the rest.
 
@@ -91,25 +92,19 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Names of the columns, if X had string names.
     """
 
+    n_features_to_select: int | str | None = None
+    _: KW_ONLY
+    must_keep: Sequence[int | str] = ()
+    never: Sequence[int | str] = ()
+
     _from_disk: ClassVar[str | None] = None
     """How a table that stays on disk is used: "batches", "statistics" or a "sample" of its rows; None if it cannot."""
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "must_keep": ["array-like", None],
         "never": ["array-like", None],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | str | None = None,
-        *,
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.must_keep = must_keep
-        self.never = never
 
     @abstractmethod
     def _select(self, X: Any, task: Task) -> Selection:

@@ -1,18 +1,77 @@
-"""What one pass over the rows tells about the columns: mean, spread, constant and non-finite ones."""
+"""Statistics of the features of a table, from one pass over its rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+Array = NDArray[np.float64]
+
 BLOCK_VALUES = 2**21
 """Values held dense at a time (16 MB in float64); sparse and dense tables go through equal blocks."""
 
+MAX_MAGNITUDE = 1e307
+"""Larger values can differ by more than a float64 holds."""
 
-def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[NDArray[np.float64]]:
+MIN_SPREAD = 1e-292
+"""Smaller standard deviations have lost digits: values that differ by less are subnormal numbers."""
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Statistics of every feature over some rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    mean, std, low, high : ndarray of float
+        Mean, standard deviation (divisor n), smallest and largest value.
+    non_finite : ndarray of int
+        Number of cells that are NaN or infinite.
+    bad_row : int
+        The first row with such a cell, -1 if there is none.
+    constant : ndarray of bool
+        Whether a feature has one value only.
+    """
+
+    n_rows: int
+    mean: Array
+    std: Array
+    low: Array
+    high: Array
+    non_finite: NDArray[np.intp]
+    bad_row: int
+    constant: NDArray[np.bool_]
+
+    def out_of_range(self) -> NDArray[np.bool_]:
+        """Return which features vary, but have values too large or too close to be scaled in float64."""
+        too_large = np.maximum(-self.low, self.high) > MAX_MAGNITUDE
+        return ~self.constant & (too_large | (self.std < MIN_SPREAD))
+
+    @np.errstate(invalid="ignore", over="ignore")
+    def merged(self, other: "ColumnStatistics") -> "ColumnStatistics":
+        """Return the statistics of these rows followed by others.
+
+        With shares a and b of the rows, ``m = a m_a + b m_b`` and ``s² = a s_a² + b s_b² + a b (m_b − m_a)²``, which
+        does not cancel as ``mean(x²) − m²`` does.
+        """
+        n_rows = self.n_rows + other.n_rows
+        a, b = self.n_rows / n_rows, other.n_rows / n_rows
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        bad_row = other.bad_row if self.bad_row < 0 else self.bad_row
+        shift = other.mean - self.mean
+        within = np.hypot(np.sqrt(a) * self.std, np.sqrt(b) * other.std)
+        mean, std = self.mean + b * shift, np.hypot(within, np.sqrt(a * b) * shift)
+        non_finite = self.non_finite + other.non_finite
+        return ColumnStatistics(n_rows, mean, std, low, high, non_finite, bad_row, low == high)
+
+
+def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[Array]:
     """Yield consecutive rows of a dense or CSR matrix as fresh dense float64 arrays."""
     rows = max(1, block_values // max(1, X.shape[1]))
     for start in range(0, X.shape[0], rows):
@@ -20,102 +79,56 @@ def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[NDArray[np.
         yield np.array(block.toarray() if issparse(block) else block, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class ColumnStatistics:
-    """Mean, standard deviation (divisor n), constant mask and number of non-finite cells of every column.
-
-    ``bad_row`` is the first row with a non-finite cell, -1 if there is none.
-    """
-
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
-    constant: NDArray[np.bool_]
-    non_finite: NDArray[np.intp]
-    bad_row: int = -1
-
-
-class ColumnSummary:
-    """Statistics of the rows seen so far, which come in blocks.
-
-    Means m and sums of squared deviations S of parts a and b are merged by
-    ``S = S_a + S_b + (m_b − m_a)² n_a n_b / (n_a + n_b)``, which does not cancel as ``Σx² − n m²`` does.
-    """
-
-    def __init__(self, n_columns: int):
-        self.count, self.bad_row = 0, -1
-        self.mean, self.deviations = np.zeros(n_columns), np.zeros(n_columns)
-        self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-        self.non_finite = np.zeros(n_columns, dtype=np.intp)
-
-    def add(self, block: Any, first_row: int = 0) -> None:
-        """Take in rows, dense or CSR; a CSR block is not made dense."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            other = _of_sparse(block, first_row) if issparse(block) else _of_dense(np.asarray(block), first_row)
-            self.merge(other)
-
-    def merge(self, other: "ColumnSummary") -> None:
-        """Take in the rows that another summary has seen, which come after those of this one."""
-        if not other.count:
-            return
-        total = self.count + other.count
-        with np.errstate(invalid="ignore", over="ignore"):
-            shift = other.mean - self.mean
-            self.deviations += other.deviations + shift**2 * (self.count * other.count / total)
-            self.mean += shift * (other.count / total)
-            self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        self.count = total
-        self.non_finite += other.non_finite
-        self.bad_row = other.bad_row if self.bad_row < 0 else self.bad_row
-
-    def statistics(self) -> ColumnStatistics:
-        """Give the statistics of all rows seen."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            std = np.sqrt(self.deviations / max(1, self.count))
-        return ColumnStatistics(self.mean, std, self.low == self.high, self.non_finite, self.bad_row)
-
-
-def _of_dense(block: NDArray, first_row: int) -> ColumnSummary:
-    found = ColumnSummary(block.shape[1])
-    block = block.astype(np.float64, copy=False)
-    found.count, found.mean = len(block), block.mean(axis=0)
-    found.deviations = ((block - found.mean) ** 2).sum(axis=0)
-    found.low, found.high = block.min(axis=0), block.max(axis=0)
-    bad = ~np.isfinite(block)
-    found.non_finite = bad.sum(axis=0)
-    if found.non_finite.any():
-        found.bad_row = first_row + int(bad.any(axis=1).argmax())
-    return found
-
-
-def _of_sparse(block: Any, first_row: int) -> ColumnSummary:
-    """Summarise a CSR block from its stored values v: ``S_j = Σ (v − m_j)² + (n − n_j) m_j²``."""
-    rows, d = block.shape
-    found, values, columns = ColumnSummary(d), block.data.astype(np.float64), block.indices
-    stored = np.bincount(columns, minlength=d)
-    found.count, found.mean = rows, np.bincount(columns, values, minlength=d) / rows
-    squares = np.square(values - found.mean[columns])
-    found.deviations = np.bincount(columns, squares, minlength=d) + (rows - stored) * found.mean**2
-    np.minimum.at(found.low, columns, values)
-    np.maximum.at(found.high, columns, values)
-    empty = stored < rows
-    found.low[empty], found.high[empty] = np.minimum(found.low[empty], 0), np.maximum(found.high[empty], 0)
-    bad = ~np.isfinite(values)
-    found.non_finite = np.bincount(columns[bad], minlength=d)
-    if bad.any():
-        found.bad_row = first_row + int(np.searchsorted(block.indptr, bad.argmax(), side="right")) - 1
-    return found
-
-
 def summarise_columns(X: Any, block_values: int = BLOCK_VALUES) -> ColumnStatistics:
-    """Compute :class:`ColumnStatistics` block by block.
+    """Compute the statistics of a table block by block; a table that is read in pieces has its own.
 
-    A dense and a sparse copy of one table give equal bits, hence equal selections. A table that is read in pieces
-    summarises itself.
+    A dense and a sparse copy of one table have equal bits, hence equal selections.
     """
     if hasattr(X, "column_statistics"):
-        return X.column_statistics()
-    summary, first_row = ColumnSummary(X.shape[1]), 0
+        found: ColumnStatistics = X.column_statistics()
+        return found
+    parts, n_rows = [], 0
     for block in row_blocks(X, block_values):
-        summary.add(block, first_row)
-        first_row += len(block)
-    return summary.statistics()
+        parts.append(block_statistics(block, n_rows))
+        n_rows += len(block)
+    return reduce(ColumnStatistics.merged, parts)
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
+    """Compute the statistics of rows, dense or CSR.
+
+    The unit of a feature is a power of two, which is exact, so that no square overflows or vanishes.
+    """
+    if issparse(block):
+        return _sparse_statistics(block, first_row)
+    block = block.astype(np.float64, copy=False)
+    bad = ~np.isfinite(block)
+    bad_row = first_row + int(bad.any(axis=1).argmax()) if bad.any() else -1
+    low, high = block.min(axis=0), block.max(axis=0)
+    unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
+    scaled = block / unit
+    mean = scaled.mean(axis=0)
+    std = np.sqrt(np.square(scaled - mean).mean(axis=0))
+    non_finite = bad.sum(axis=0)
+    return ColumnStatistics(len(block), mean * unit, std * unit, low, high, non_finite, bad_row, low == high)
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def _sparse_statistics(block: Any, first_row: int) -> ColumnStatistics:
+    """Compute the statistics of a CSR block from its n_j stored values v, ``n s² = Σ (v − m)² + (n − n_j) m²``."""
+    n, d = block.shape
+    values, columns = block.data.astype(np.float64), block.indices
+    stored = np.bincount(columns, minlength=d)
+    low, high = np.where(stored < n, 0.0, np.inf), np.where(stored < n, 0.0, -np.inf)
+    np.minimum.at(low, columns, values)
+    np.maximum.at(high, columns, values)
+    bad = ~np.isfinite(values)
+    bad_row = first_row + int(np.searchsorted(block.indptr, bad.argmax(), side="right")) - 1 if bad.any() else -1
+    unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
+    scaled = values / unit[columns]
+    mean = np.bincount(columns, scaled, minlength=d) / n
+    squares = np.bincount(columns, np.square(scaled - mean[columns]), minlength=d) + (n - stored) * mean**2
+    mean, std = mean * unit, np.sqrt(squares / n) * unit
+    non_finite = np.bincount(columns[bad], minlength=d)
+    return ColumnStatistics(n, mean, std, low, high, non_finite, bad_row, low == high)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.metrics.pairwise import euclidean_distances
 
 from tamis.columns import BLOCK_VALUES
 from tamis.scaling import ScaledTable
@@ -30,13 +31,13 @@ SAME_ROW = 1e-13
 """Squared distances below this share of the rows' squared norms are rounding errors of equal rows."""
 
 PAIRWISE_ROWS = 3000
-"""At most so many rows tell the mean distance between any two."""
+"""Largest number of rows from which the mean distance between any two is computed."""
 
 DENSE_ROWS = 1000
 """Graphs up to this size are decomposed as dense matrices, larger ones by Lanczos iterations."""
 
-MOST_CLUSTERS = 20
-"""The eigengap is looked for among so many clusters."""
+MAX_CLUSTERS = 20
+"""Largest number of clusters that the eigengap may suggest."""
 
 
 class Neighbours(NamedTuple):
@@ -49,8 +50,8 @@ class Neighbours(NamedTuple):
 def nearest_neighbours(table: ScaledTable, n_neighbors: int) -> Neighbours:
     """Find the nearest other rows of every row, by Euclidean distance.
 
-    A row is never its own neighbour, even if others equal it. With fewer than ``n_neighbors`` other rows, all of them
-    are neighbours. The distances are computed block by block: O(n²d) time and no n × n matrix.
+    A row is never its own neighbour, even if others equal it; at most n − 1 are found. The distances are computed block
+    by block: O(n²d) time and no n × n matrix.
     """
     n = table.shape[0]
     k = min(n_neighbors, n - 1)
@@ -91,39 +92,25 @@ def _shifted(block: Array, anchor: Array) -> Array:
 
 
 def mean_distance(table: ScaledTable) -> float:
-    """Give the mean distance between two rows, of at most :data:`PAIRWISE_ROWS` rows spread evenly over the table."""
+    """Return the mean distance between two rows, of at most :data:`PAIRWISE_ROWS` rows spread evenly over the table."""
     n = table.shape[0]
     rows = np.unique(np.linspace(0, n - 1, min(n, PAIRWISE_ROWS)).astype(np.intp))
     part = table.take_rows(rows) - table.mean
-    squares, total = np.einsum("ij,ij->i", part, part), 0.0
-    step = max(1, DISTANCE_VALUES // len(rows))
-    for start in range(0, len(rows), step):
-        block = slice(start, start + step)
-        total += np.sqrt(np.maximum(squares[block, None] + squares - 2 * part[block] @ part.T, 0)).sum()
-    return total / (len(rows) * (len(rows) - 1))
+    return float(euclidean_distances(part).sum() / (len(rows) * (len(rows) - 1)))
 
 
 def heat_graph(neighbours: Neighbours, sigma: float | None = None) -> csr_array:
-    """Give the symmetric weights W of the neighbours.
-
-    Parameters
-    ----------
-    neighbours : Neighbours
-        The nearest rows of every row.
-    sigma : float or None, default=None
-        Width σ of the kernel; None takes the mean distance to the neighbours.
-    """
+    """Return the symmetric weights W of the neighbours; σ is their mean distance by default."""
     n, k = neighbours.indices.shape
     sigma = float(neighbours.distances.mean()) if sigma is None else sigma
-    # Without any distance between neighbours all rows are copies of their neighbours: weight one.
+    # With σ = 0 all rows are copies of their neighbours: weight one.
     weights = np.exp(-((neighbours.distances / sigma) ** 2) / 2) if sigma > 0 else np.ones((n, k))
-    starts = np.arange(0, n * k + 1, k)
-    directed = csr_array((weights.ravel(), neighbours.indices.ravel(), starts), shape=(n, n))
+    directed = csr_array((weights.ravel(), neighbours.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     return directed.maximum(directed.T).tocsr()
 
 
 def build_graph(table: ScaledTable, n_neighbors: int, bandwidth: str | float = "neighbors") -> csr_array:
-    """Give the graph of a table; ``bandwidth`` is a rule of :data:`BANDWIDTHS` or σ itself."""
+    """Return the graph of a table; ``bandwidth`` is a rule of :data:`BANDWIDTHS` or σ itself."""
     neighbours = nearest_neighbours(table, n_neighbors)
     if bandwidth == "pairwise":
         return heat_graph(neighbours, mean_distance(table))
@@ -131,23 +118,23 @@ def build_graph(table: ScaledTable, n_neighbors: int, bandwidth: str | float = "
 
 
 def degrees(graph: csr_array) -> Array:
-    """Give the sum of the weights of every row."""
+    """Return the sum of the weights of every row."""
     return np.asarray(graph.sum(axis=1)).ravel()
 
 
 def inverse_roots(degree: Array) -> Array:
-    """Give ``1/√degree``, and zero for rows without neighbours."""
+    """Return ``1/√degree``, and zero for rows without neighbours."""
     return np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
 
 
 def normalised_adjacency(graph: csr_array) -> csr_array:
-    """Give ``D^(−1/2) W D^(−1/2)``, which is ``I − L̂``."""
+    """Return ``D^(−1/2) W D^(−1/2)``, which is ``I − L̂``."""
     root = diags_array(inverse_roots(degrees(graph)))
     return (root @ graph @ root).tocsr()
 
 
 def trivial_vector(graph: csr_array) -> Array:
-    """Give ``D^(1/2) 1`` with length one, for which ``L̂`` is zero."""
+    """Return ``D^(1/2) 1`` with length one, for which ``L̂`` is zero."""
     root = np.sqrt(degrees(graph))
     return root / max(np.linalg.norm(root), np.finfo(float).tiny)
 
@@ -160,10 +147,10 @@ class Spectrum(NamedTuple):
 
 
 def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
-    """Give the ``count`` smallest eigenvalues of ``L̂`` and their vectors, leaving out :func:`trivial_vector`.
+    """Compute the ``count`` smallest eigenvalues of ``L̂`` and their vectors, at most n − 1, without the trivial one.
 
-    In a graph of several components the eigenvalue zero returns, and the vectors are one basis of many. At most
-    n − 1 are given. The sign of a vector makes its largest entry positive.
+    In a graph of several components the eigenvalue zero is repeated, and the vectors are one basis of many. The
+    largest entry of a vector is positive.
     """
     n = graph.shape[0]
     count = min(count, n - 1)
@@ -176,8 +163,8 @@ def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
     return Spectrum(values, vectors * np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0))
 
 
-# The trivial vector has the largest eigenvalue, 1, of the adjacency; subtracting 3 makes it the smallest, -2.
 _DEFLATION = 3.0
+"""The trivial vector has the largest eigenvalue, 1, of the adjacency; subtracting 3 makes it the smallest, -2."""
 
 
 def _dense_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:
@@ -202,11 +189,8 @@ def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple
     return values[order], vectors[:, order]
 
 
-def count_clusters(graph: csr_array, most: int = MOST_CLUSTERS) -> int:
-    """Guess the number of clusters by the eigengap of ``L̂``.
-
-    It is the c in 2..``most`` after which the sorted eigenvalues rise most, λ(c+1) − λ(c).
-    """
-    values = np.concatenate([[0.0], smooth_spectrum(graph, most).values])
+def count_clusters(graph: csr_array) -> int:
+    """Return the c in 2..:data:`MAX_CLUSTERS` with the largest gap λ(c+1) − λ(c) of the eigenvalues of ``L̂``."""
+    values = np.concatenate([[0.0], smooth_spectrum(graph, MAX_CLUSTERS).values])
     gaps = np.diff(values)[1:]
     return 2 + int(np.argmax(gaps)) if gaps.size else 1

@@ -5,7 +5,6 @@ import pytest
 from naive_baselines import blobs, heat_weights, normalised_laplacian, zscore
 
 from tamis import NDFS
-from tamis.selectors.ndfs import DualRegression, PrimalRegression
 
 EPSILON = 1e-12
 
@@ -57,18 +56,6 @@ def test_scores_and_objectives_equal_loops(n, d):
     selector = NDFS(n_clusters=2, alpha=0.5, beta=2.0, gamma=1e3, max_iter=6, tol=0, random_state=0).fit(X)
     assert np.allclose(selector.scores_, expected, rtol=1e-6)
     assert np.allclose(selector.objectives_, objectives)
-
-
-def test_woodbury_equals_the_direct_form():
-    rng = np.random.default_rng(0)
-    X, F, weights = rng.normal(size=(9, 20)), rng.uniform(size=(9, 3)), rng.uniform(0.1, 5, size=20)
-    direct, dual = PrimalRegression(X, 0.7), DualRegression(X, 0.7)
-    direct.prepare(weights)
-    dual.prepare(weights)
-    inverse = np.linalg.inv(X.T @ X + 0.7 * np.diag(weights))
-    for regression in (direct, dual):
-        assert np.allclose(regression.weights(F), inverse @ X.T @ F)
-        assert np.allclose(regression.misfit(F), F - X @ inverse @ X.T @ F)
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1e8])

@@ -5,7 +5,6 @@ import pytest
 from naive_baselines import blobs, zscore
 
 from tamis import RSR
-from tamis.selectors.rsr import DualStep, PrimalStep
 
 EPSILON = 1e-12
 
@@ -33,15 +32,6 @@ def test_scores_and_objectives_equal_loops(n, d):
     selector = RSR(sparsity=5.0, max_iter=7, tol=0).fit(X)
     assert np.allclose(selector.scores_, expected)
     assert np.allclose(selector.objectives_, objectives)
-
-
-@pytest.mark.parametrize(("n", "d"), [(9, 20), (20, 9)])
-def test_woodbury_equals_the_direct_form(n, d):
-    rng = np.random.default_rng(0)
-    X, rows, columns = rng.normal(size=(n, d)), rng.uniform(0.1, 5, size=n), rng.uniform(0.1, 5, size=d)
-    direct, dual = PrimalStep(X, 0.7).step(rows, columns), DualStep(X, 0.7).step(rows, columns)
-    assert np.allclose(direct.lengths, dual.lengths)
-    assert np.allclose(direct.errors, dual.errors)
 
 
 @pytest.mark.parametrize("sparsity", [1.0, 100.0])

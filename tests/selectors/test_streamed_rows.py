@@ -113,7 +113,7 @@ def test_baselines_from_disk(stored, blobs, small_buffers, monkeypatch):
     assert VarianceScore(3).fit(stored).selected_.tolist() == VarianceScore(3).fit(blobs.X).selected_.tolist()
     np.testing.assert_allclose(LaplacianScore(2).fit(stored).scores_, LaplacianScore(2).fit(blobs.X).scores_)
     assert len(RandomSubset(2, random_state=0).fit(stored).selected_) == 2
-    monkeypatch.setattr("tamis.selectors.scaled.SAMPLE_ROWS", 45)
+    monkeypatch.setattr("tamis.selectors.laplacian_score.SAMPLE_ROWS", 45)
     sampled = LaplacianScore(2).fit(stored)
     assert set(blobs.groups[sampled.selected_]) <= {0, 1}
     assert not np.allclose(sampled.scores_, LaplacianScore(2).fit(blobs.X).scores_)

@@ -1,8 +1,6 @@
 """AEFS: autoencoder inspired feature selection (Han, Wang, Zhang, Li and Xu, 2018)."""
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,11 +8,21 @@ from torch import Tensor, nn
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.scaling import scale_table
 from tamis.selectors.compute import torch_threads
-from tamis.selectors.constraints import COUNT, GRADIENT, NON_NEGATIVE, Constraints
 from tamis.selectors.gradient import Batches, minimise, seeded_generator
+from tamis.selectors.parameters import (
+    BatchSize,
+    Count,
+    Device,
+    Jobs,
+    NonNegative,
+    Positive,
+    Scale,
+    Seed,
+    with_parameters,
+)
 
 
-@dataclass(eq=False, repr=False)
+@with_parameters
 class AEFS(FeatureSelector):
     r"""Rank features by the size of their weights in the first layer of an autoencoder.
 
@@ -76,28 +84,16 @@ class AEFS(FeatureSelector):
     [1, 3, 5]
     """
 
-    n_features_to_select: int | str | None = None
-    _: KW_ONLY
-    n_hidden: int = 4
-    sparsity: float = 0.1
-    weight_decay: float = 0.001
-    max_epochs: int = 500
-    batch_size: int = 256
-    learning_rate: float = 0.02
-    scale: str | None = "standard"
-    must_keep: Sequence[int | str] = ()
-    never: Sequence[int | str] = ()
-    device: str = "auto"
-    n_jobs: int | None = None
-    random_state: Any = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FeatureSelector._parameter_constraints,
-        **GRADIENT,
-        "n_hidden": COUNT,
-        "sparsity": NON_NEGATIVE,
-        "weight_decay": NON_NEGATIVE,
-    }
+    n_hidden: Count = 4
+    sparsity: NonNegative = 0.1
+    weight_decay: NonNegative = 0.001
+    max_epochs: Count = 500
+    batch_size: BatchSize = 256
+    learning_rate: Positive = 0.02
+    scale: Scale = "standard"
+    device: Device = "auto"
+    n_jobs: Jobs = None
+    random_state: Seed = None
 
     def _select(self, X: Any, task: Task) -> Selection:
         table = scale_table(X, task.statistics, self.scale)

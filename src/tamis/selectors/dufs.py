@@ -1,10 +1,8 @@
 """DUFS: differentiable unsupervised feature selection (Lindenbaum et al., 2021)."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -13,14 +11,24 @@ from torch import Tensor
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.scaling import scale_table
 from tamis.selectors.compute import torch_threads
-from tamis.selectors.constraints import GRADIENT, NON_NEGATIVE, POSITIVE, Constraints
 from tamis.selectors.gradient import Batches, minimise, seeded_generator
+from tamis.selectors.parameters import (
+    BatchSize,
+    Count,
+    Device,
+    Jobs,
+    NonNegative,
+    Positive,
+    Scale,
+    Seed,
+    with_parameters,
+)
 
 START_SPREAD = 0.01
 """Standard deviation of the initial µ, which are clipped at two of them."""
 
 
-@dataclass(eq=False, repr=False)
+@with_parameters
 class DUFS(FeatureSelector):
     r"""Rank features by stochastic gates that keep what is smooth on the graph of the gated features.
 
@@ -94,34 +102,19 @@ class DUFS(FeatureSelector):
     [1, 3]
     """
 
-    n_features_to_select: int | str | None = None
-    _: KW_ONLY
-    loss: str = "parameter-free"
-    penalty: float = 0.1
-    gate_noise: str = "feature"
-    sigma: float = 0.5
-    n_neighbors: int = 2
-    bandwidth: float = 5.0
-    max_epochs: int = 500
-    batch_size: int = 1024
-    learning_rate: float = 0.02
-    scale: str | None = "standard"
-    must_keep: Sequence[int | str] = ()
-    never: Sequence[int | str] = ()
-    device: str = "auto"
-    n_jobs: int | None = None
-    random_state: Any = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **FeatureSelector._parameter_constraints,
-        **GRADIENT,
-        "loss": [StrOptions({"parameter-free", "penalised"})],
-        "penalty": NON_NEGATIVE,
-        "gate_noise": [StrOptions({"feature", "sample"})],
-        "sigma": POSITIVE,
-        "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "bandwidth": POSITIVE,
-    }
+    loss: Annotated[str, StrOptions({"parameter-free", "penalised"})] = "parameter-free"
+    penalty: NonNegative = 0.1
+    gate_noise: Annotated[str, StrOptions({"feature", "sample"})] = "feature"
+    sigma: Positive = 0.5
+    n_neighbors: Annotated[int, Interval(Integral, 2, None, closed="left")] = 2
+    bandwidth: Positive = 5.0
+    max_epochs: Count = 500
+    batch_size: BatchSize = 1024
+    learning_rate: Positive = 0.02
+    scale: Scale = "standard"
+    device: Device = "auto"
+    n_jobs: Jobs = None
+    random_state: Seed = None
 
     def _select(self, X: Any, task: Task) -> Selection:
         table = scale_table(X, task.statistics, self.scale)

@@ -1,21 +1,28 @@
-"""LaplacianScore: columns that vary little between neighbouring rows (He, Cai and Niyogi, 2005)."""
+"""LaplacianScore: features that vary little between neighbouring rows (He, Cai and Niyogi, 2005)."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tamis.base import Task
-from tamis.graph import degrees
-from tamis.scaling import ScaledTable
-from tamis.selectors.scaled import GraphSelector
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.graph import build_graph, degrees
+from tamis.io.sources import TableSource
+from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.parameters import Bandwidth, Count, Scale, with_parameters
 
 Array = NDArray[np.float64]
 
+SAMPLE_ROWS = 5000
+"""Largest number of rows that are scored of a table that stays on disk."""
 
-class LaplacianScore(GraphSelector):
-    r"""Rank columns by their smoothness on the neighbourhood graph of the rows.
 
-    With the degrees D, the Laplacian L = D − W and a column f less its weighted mean,
+@with_parameters
+class LaplacianScore(FeatureSelector):
+    r"""Rank features by their smoothness on the neighbourhood graph of the rows.
+
+    With the degrees D, the Laplacian L = D − W and a feature f less its weighted mean,
     :math:`\tilde f = f - \frac{f^\top D 1}{1^\top D 1} 1`, the Laplacian score is
 
     .. math:: LS(f) = \frac{\tilde f^\top L \tilde f}{\tilde f^\top D \tilde f}
@@ -25,22 +32,22 @@ class LaplacianScore(GraphSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     n_neighbors : int, default=5
-        Neighbours of every row in the graph; fewer if there are not so many other rows.
+        Neighbours of every row in the graph; at most all other rows.
     bandwidth : {"neighbors", "pairwise"} or float, default="neighbors"
         The σ of the weights ``exp(−distance²/2σ²)``: the mean distance to the neighbours, the mean distance between
         two rows, or σ itself.
     scale : {"standard", "center"} or None, default="standard"
-        What is done to the columns before distances are measured: z-scores, centring or nothing.
+        Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected.
+        Features, by position or name, that are always or never selected.
 
     Notes
     -----
     O(n²d) time. Sparse X stays sparse: it is made dense in blocks of 16 MB. The graph holds n · n_neighbors weights.
-    Of a table that stays on disk, 5000 rows at equal distances are scored; columns are scaled by all rows.
+    Of a table that stays on disk, 5000 evenly spaced rows are scored; features are scaled by all rows.
 
     References
     ----------
@@ -57,21 +64,29 @@ class LaplacianScore(GraphSelector):
     [1, 3]
     """
 
+    n_neighbors: Count = 5
+    bandwidth: Bandwidth = "neighbors"
+    scale: Scale = "standard"
+
     _from_disk = "sample"
 
-    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
-        return smoothness(table, self._graph(table))
+    def _select(self, X: Any, task: Task) -> Selection:
+        if isinstance(X, TableSource):
+            X = X.take(np.unique(np.linspace(0, len(X) - 1, min(len(X), SAMPLE_ROWS)).astype(np.intp)))
+        table = scale_table(X, task.statistics, self.scale)
+        graph = build_graph(table, self.n_neighbors, self.bandwidth)
+        return Selection(table.expand(smoothness(table, graph)))
 
 
 def smoothness(table: ScaledTable, graph: csr_array) -> Array:
-    """Give ``1 − LS`` of every column on a graph, and ``-inf`` where the weighted variance is zero."""
+    """Return ``1 − LS`` of every feature on a graph, and ``-inf`` where the weighted variance is zero."""
     degree, scores = degrees(graph), np.full(table.shape[1], -np.inf)
     total = max(degree.sum(), np.finfo(float).tiny)
     for columns, block in table.column_blocks():
-        # LS does not depend on the column's mean; taking it away first avoids the difference of two large numbers.
+        # LS does not depend on the mean; subtracting it first avoids the difference of two large numbers.
         centred = block - (degree @ block) / total
         variance = degree @ np.square(centred)
         covariance = np.einsum("ij,ij->j", centred, graph @ centred)
-        some = variance > np.finfo(float).eps ** 2 * (degree @ np.square(block))
-        np.divide(covariance, variance, out=scores[columns], where=some)
+        varies = variance > np.finfo(float).eps ** 2 * (degree @ np.square(block))
+        np.divide(covariance, variance, out=scores[columns], where=varies)
     return scores

@@ -1,8 +1,6 @@
-"""LLCFS: column weights learnt within local-learning based clustering (Zeng and Cheung, 2011)."""
+"""LLCFS: feature weights learnt within local-learning based clustering (Zeng and Cheung, 2011)."""
 
-from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -10,27 +8,26 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
-from tamis.base import Task
+from tamis.base import FeatureSelector, Selection, Task
 from tamis.graph import build_graph, count_clusters
-from tamis.scaling import ScaledTable
-from tamis.selectors.scaled import ScaledSelector
+from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
 
 Array = NDArray[np.float64]
 
 FLOOR = np.finfo(float).eps
-"""Relevances never fall below this share, so that a column can come back."""
-
+"""Smallest relevance, so that a feature can come back."""
 
 CONSTANT = 1e-9
 """Indicators that differ by less than this share within a neighbourhood are constant there."""
 
 
-class LLCFS(ScaledSelector):
-    r"""Rank columns by the relevance with which neighbours predict the cluster of a row.
+@with_parameters
+class LLCFS(FeatureSelector):
+    r"""Rank features by the relevance with which neighbours predict the cluster of a row.
 
-    The indicator y of a row's cluster is predicted from its neighbours N_i by ridge regression, in which the column l
+    The indicator y of a row's cluster is predicted from its neighbours N_i by ridge regression, in which the feature l
     has the relevance :math:`\tau_l \ge 0`, :math:`\sum_l \tau_l = 1`. With :math:`K = X \operatorname{diag}(\tau)
     X^\top`, :math:`\Pi = I - 11^\top/n_i`, :math:`K_i = K[N_i, N_i]` and :math:`k_i = K[i, N_i]`:
 
@@ -41,38 +38,38 @@ class LLCFS(ScaledSelector):
               w_i^c &= \operatorname{diag}(\tau) X[N_i]^\top R_i Y[N_i, c], \qquad
               \tau_l \propto \sqrt{\textstyle\sum_{i, c} (w_{il}^c)^2},
 
-    repeated until τ stays. The score of a column is its τ, large is good.
+    repeated until τ stays. The score of a feature is its τ; large is good.
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     n_clusters : int or None, default=None
-        The number c of eigenvectors, the constant one among them, at least 2; None takes the largest gap among the
+        The number c of eigenvectors, the constant one among them, at least 2; None means the largest gap among the
         first 21 eigenvalues of the graph's Laplacian.
     n_neighbors : int, default=20
-        Neighbours of every row, itself not among them; fewer if there are not so many other rows.
+        Neighbours of every row, itself not among them; at most all other rows.
     beta : float, default=0.1
         Weight β of the errors of the ridge regressions against the size of their weights.
     max_iter : int, default=20
-        Most rounds.
+        Largest number of rounds.
     tol : float, default=1e-4
         Stop when ``Σ|change of τ|`` is below this.
     scale : {"standard", "center"} or None, default="standard"
-        What is done to the columns: z-scores, centring or nothing.
+        Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected.
+        Features, by position or name, that are always or never selected.
 
     Attributes
     ----------
     n_clusters_ : int
         The c that was used.
     n_iter_ : int
-        Rounds done.
+        Number of rounds.
 
     Notes
     -----
-    Clusters so far apart that no neighbourhood reaches across are predicted without any column: τ stays uniform, and
+    Clusters so far apart that no neighbourhood reaches across are predicted without any feature: τ stays uniform, and
     ``fit`` warns. More neighbours than the rows of a cluster help.
 
     O(n²d + n³) time a round, and 24 n² bytes. Sparse X stays sparse: it is made dense in blocks of 16 MB.
@@ -92,36 +89,15 @@ class LLCFS(ScaledSelector):
     [1, 3]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **ScaledSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-    }
+    n_clusters: OptionalCount = None
+    n_neighbors: Count = 20
+    beta: Positive = 0.1
+    max_iter: Count = 20
+    tol: NonNegative = 1e-4
+    scale: Scale = "standard"
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_clusters: int | None = None,
-        n_neighbors: int = 20,
-        beta: float = 0.1,
-        max_iter: int = 20,
-        tol: float = 1e-4,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-    ):
-        super().__init__(n_features_to_select, scale=scale, must_keep=must_keep, never=never)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.beta = beta
-        self.max_iter = max_iter
-        self.tol = tol
-
-    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+    def _select(self, X: Any, task: Task) -> Selection:
+        table = scale_table(X, task.statistics, self.scale)
         n, d = table.shape
         wanted = self.n_clusters or count_clusters(build_graph(table, self.n_neighbors))
         self.n_clusters_ = max(2, min(wanted, n))
@@ -132,15 +108,15 @@ class LLCFS(ScaledSelector):
                 break
         if self.n_iter_ == 1 and relevances is before:
             self._warn_of_separation()
-        return relevances
+        return Selection(table.expand(relevances))
 
     def _warn_of_separation(self) -> None:
         warn(
-            "LLCFS learnt nothing: every row has all its neighbours in its own cluster, so that no column is needed to "
-            f"predict the cluster, and all columns have the same score. Raise n_neighbors={self.n_neighbors} above the "
-            f"size of the clusters, or n_clusters={self.n_clusters_}.",
+            "LLCFS learnt nothing: every row has all its neighbours in its own cluster, so that no feature is needed "
+            "to predict the cluster, and all features have the same score. Raise "
+            f"n_neighbors={self.n_neighbors} above the size of the clusters, or n_clusters={self.n_clusters_}.",
             ConvergenceWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
 
     def _round(self, table: ScaledTable, relevances: Array) -> Array:
@@ -152,7 +128,7 @@ class LLCFS(ScaledSelector):
 
 
 def weighted_kernel(table: ScaledTable, relevances: Array) -> Array:
-    """Give ``K = X diag(τ) Xᵀ``, from blocks of columns."""
+    """Return ``K = X diag(τ) Xᵀ``, from blocks of columns."""
     n = table.shape[0]
     kernel = np.zeros((n, n))
     for columns, block in table.column_blocks():
@@ -161,7 +137,7 @@ def weighted_kernel(table: ScaledTable, relevances: Array) -> Array:
 
 
 def kernel_neighbours(kernel: Array, n_neighbors: int) -> NDArray[np.intp]:
-    """Give the nearest other rows of every row by ``K_ii + K_ll − 2 K_il``, sorted by position."""
+    """Return the nearest other rows of every row by ``K_ii + K_ll − 2 K_il``, sorted by position."""
     k = min(n_neighbors, len(kernel) - 1)
     norms = np.diagonal(kernel)
     squares = norms[:, None] + norms - 2 * kernel
@@ -170,7 +146,7 @@ def kernel_neighbours(kernel: Array, n_neighbors: int) -> NDArray[np.intp]:
 
 
 def ridge_solutions(kernel: Array, members: NDArray[np.intp], beta: float) -> Array:
-    """Give ``R_i = Π (Π K_i Π + I/β)⁻¹`` of every row, n × k × k."""
+    """Return ``R_i = Π (Π K_i Π + I/β)⁻¹`` of every row, n × k × k."""
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
     local = kernel[members[:, :, None], members[:, None, :]]
@@ -178,7 +154,7 @@ def ridge_solutions(kernel: Array, members: NDArray[np.intp], beta: float) -> Ar
 
 
 def predictions(kernel: Array, members: NDArray[np.intp], solutions: Array) -> csr_array:
-    """Give A, whose row i predicts y_i from the neighbours of i; its rows sum to one."""
+    """Return A, whose row i predicts y_i from the neighbours of i; its rows sum to one."""
     n, size = members.shape
     local = kernel[members[:, :, None], members[:, None, :]]
     own = np.take_along_axis(kernel, members, axis=1)
@@ -187,7 +163,7 @@ def predictions(kernel: Array, members: NDArray[np.intp], solutions: Array) -> c
 
 
 def smooth_indicators(prediction: csr_array, count: int) -> Array:
-    """Give the eigenvectors of ``(I − A)ᵀ (I − A)`` with the smallest eigenvalues."""
+    """Return the eigenvectors of ``(I − A)ᵀ (I − A)`` with the smallest eigenvalues."""
     misfit = np.eye(prediction.shape[0]) - prediction.toarray()
     return eigh(misfit.T @ misfit, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False)[1]
 
@@ -195,7 +171,7 @@ def smooth_indicators(prediction: csr_array, count: int) -> Array:
 def new_relevances(
     table: ScaledTable, relevances: Array, members: NDArray[np.intp], solutions: Array, Y: Array
 ) -> Array:
-    """Give ``τ_l ∝ τ_l √(Σ_ic (X[N_i]ᵀ R_i Y[N_i, c])_l²)``, summing to one.
+    """Return ``τ_l ∝ τ_l √(Σ_ic (X[N_i]ᵀ R_i Y[N_i, c])_l²)``, summing to one.
 
     They stay as they are if the indicators are constant in all neighbourhoods, for then only rounding errors are left.
     The sum is ``x_lᵀ Q x_l`` with an n × n matrix Q for all columns, which is sparse as the neighbourhoods are.

@@ -1,4 +1,4 @@
-r"""What the methods with an ℓ2,1 norm share: its smoothed value and the weights of its quadratic bound.
+r"""What the methods with an ℓ2,1 norm share: its smoothed value, its quadratic bound, and the regression under it.
 
 The norm :math:`\lVert W \rVert_{2,1} = \sum_j \lVert w_j \rVert` of the rows of W has no derivative at zero rows.
 It is smoothed as :math:`\sum_j \sqrt{\lVert w_j \rVert^2 + \epsilon}`, for which the quadratic
@@ -8,6 +8,7 @@ constant, an upper bound that touches at the W it was made from. Minimising the 
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
 Array = NDArray[np.float64]
 
@@ -16,23 +17,59 @@ SMOOTHING = 1e-12
 
 
 def smooth_lengths(lengths: Array) -> Array:
-    """Give ``√(length² + ε)``, whose sum is the smoothed norm."""
+    """Return ``√(length² + ε)``, whose sum is the smoothed norm."""
     return np.sqrt(lengths**2 + SMOOTHING)
 
 
 def bound_weights(lengths: Array) -> Array:
-    """Give the weights u of the quadratic bound."""
+    """Return the weights u of the quadratic bound."""
     return 0.5 / smooth_lengths(lengths)
 
 
 def row_lengths(matrix: Array) -> Array:
-    """Give the length of every row."""
+    """Return the length of every row."""
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
 
 
-def settled(objectives: list[float], tol: float) -> bool:
-    """Tell whether the last step changed the objective by less than the share ``tol``."""
+def converged(objectives: list[float], tol: float) -> bool:
+    """Return whether the last step changed the objective by less than the share ``tol``."""
     if len(objectives) < 2:
         return False
     before, after = objectives[-2:]
     return abs(before - after) <= tol * max(abs(before), np.finfo(float).tiny)
+
+
+class WeightedRidge:
+    """Minimiser W of ``‖XW − T‖² + Σ_j u_j ‖w_j‖²``, by the smaller of a d × d and an n × n system.
+
+    With U = diag(u), ``W = (XᵀX + U)⁻¹ XᵀT``. If d > n, W is not formed: by Woodbury's identity it is ``U⁻¹ Xᵀ A`` with
+    ``A = (I + X U⁻¹ Xᵀ)⁻¹ T``, and A is the residual T − XW.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    u : ndarray of shape (d,)
+    gram : ndarray of shape (d, d), optional
+        ``XᵀX``, if it is known; used only if d ≤ n.
+    """
+
+    def __init__(self, X: Array, u: Array, gram: Array | None = None):
+        n, d = X.shape
+        self.X, self.u, self.dual = X, u, d > n
+        system = (X / u) @ X.T + np.eye(n) if self.dual else np.diag(u) + (X.T @ X if gram is None else gram)
+        self.factor = cho_factor(system, overwrite_a=True, check_finite=False)
+
+    def solve(self, T: Array) -> Array:
+        """Return W or, if d > n, A."""
+        return cho_solve(self.factor, T if self.dual else self.X.T @ T, check_finite=False)
+
+    def residual(self, T: Array, solution: Array) -> Array:
+        """Return T − XW."""
+        return solution if self.dual else T - self.X @ solution
+
+    def lengths(self, solution: Array) -> Array:
+        """Return the lengths of the rows of W; in the dual from ``w_jᵀ w_j = x_jᵀ A Aᵀ x_j / u_j²``."""
+        if not self.dual:
+            return row_lengths(solution)
+        squares = np.einsum("ij,ij->j", self.X, (solution @ solution.T) @ self.X)
+        return np.sqrt(np.maximum(squares, 0)) / self.u

@@ -1,59 +1,58 @@
-"""UDFS: columns that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
+"""UDFS: features that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
 
-from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils._param_validation import Interval
 
-from tamis.base import Task
+from tamis.base import FeatureSelector, Selection, Task
 from tamis.columns import BLOCK_VALUES
 from tamis.graph import Neighbours, count_clusters, heat_graph, nearest_neighbours
-from tamis.scaling import ScaledTable
-from tamis.selectors.reweighting import bound_weights, row_lengths, settled, smooth_lengths
-from tamis.selectors.scaled import ScaledSelector
+from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
+from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
 
 Array = NDArray[np.float64]
 
 
-class UDFS(ScaledSelector):
-    r"""Rank columns by their weight in projections that vary little within neighbourhoods.
+@with_parameters
+class UDFS(FeatureSelector):
+    r"""Rank features by their weight in projections that vary little within neighbourhoods.
 
-    Every row i and its k nearest rows form a patch; :math:`\tilde X_i` holds their columns less the patch's mean
+    Every row i and its k nearest rows form a patch; :math:`\tilde X_i` holds their features less the patch's mean
     (d × (k+1)), :math:`S_i` picks them out of the n rows, and :math:`H = I - 11^\top/(k+1)`. With
 
     .. math:: G = \sum_i S_i H (\tilde X_i^\top \tilde X_i + \lambda I)^{-1} H S_i^\top, \qquad M = X^\top G X,
 
     the weights solve :math:`\min_{W^\top W = I_c} \operatorname{tr}(W^\top M W) + \gamma \lVert W \rVert_{2,1}` by
     reweighting: W takes the c eigenvectors of M + γU with the smallest eigenvalues, U = diag(1/2‖w_j‖) of the W
-    before. The score of a column is the length ‖w_j‖ of its row, large is good.
+    before. The score of a feature is the length ‖w_j‖ of its row; large is good.
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     n_clusters : int or None, default=None
-        The number c of projections; None takes the largest gap among the first 21 eigenvalues of the graph's
+        The number c of projections; None means the largest gap among the first 21 eigenvalues of the graph's
         Laplacian.
     n_neighbors : int, default=5
-        Neighbours k of every row in its patch; fewer if there are not so many other rows.
+        Neighbours k of every row in its patch; at most all other rows.
     ridge : float, default=1.0
         The λ that makes the local scatter invertible. A large one measures plain local variance.
     sparsity : float, default=0.01
         The weight γ of the ℓ2,1 norm, relative to the mean of the diagonal of M.
     max_iter : int, default=20
-        Most reweightings.
+        Largest number of reweightings.
     tol : float, default=1e-6
         Stop when the objective changes by less than this share.
     scale : {"standard", "center"} or None, default="standard"
-        What is done to the columns: z-scores, centring or nothing.
+        Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected.
+        Features, by position or name, that are always or never selected.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class UDFS(ScaledSelector):
     n_clusters_ : int
         The c that was used.
     n_iter_ : int
-        Reweightings done.
+        Number of reweightings.
 
     Notes
     -----
@@ -70,7 +69,7 @@ class UDFS(ScaledSelector):
     rows: exactly, in O(n²d) time a reweighting. Else O(nd²). X is made dense: 8 n d bytes, twice if d > n.
 
     If d > n, the problem has solutions without any local variance, and which of them is found depends on the start.
-    The start here is U = diag(M), made to have the mean 1: columns with little local variance are favoured.
+    The start here is U = diag(M), made to have the mean 1: features with little local variance are favoured.
 
     References
     ----------
@@ -88,54 +87,40 @@ class UDFS(ScaledSelector):
     [1, 3, 5]
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **ScaledSelector._parameter_constraints,
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-    }
+    n_clusters: OptionalCount = None
+    n_neighbors: Count = 5
+    ridge: Positive = 1.0
+    sparsity: Positive = 0.01
+    max_iter: Count = 20
+    tol: NonNegative = 1e-6
+    scale: Scale = "standard"
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_clusters: int | None = None,
-        n_neighbors: int = 5,
-        ridge: float = 1.0,
-        sparsity: float = 0.01,
-        max_iter: int = 20,
-        tol: float = 1e-6,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-    ):
-        super().__init__(n_features_to_select, scale=scale, must_keep=must_keep, never=never)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.ridge = ridge
-        self.sparsity = sparsity
-        self.max_iter = max_iter
-        self.tol = tol
-
-    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+    def _select(self, X: Any, task: Task) -> Selection:
+        table = scale_table(X, task.statistics, self.scale)
         n, d = table.shape
         neighbours = nearest_neighbours(table, self.n_neighbors)
-        wanted = self.n_clusters or count_clusters(heat_graph(neighbours))
-        self.n_clusters_ = min(wanted, d)
-        local = local_matrix(table, neighbours, self.ridge)
-        scatter = (LowRankScatter if d > n and self.n_clusters_ < d - 1 else DenseScatter)(table.dense(), local)
-        lengths, objectives = reweight(
-            scatter, self.n_clusters_, self.sparsity * scatter.diagonal.mean(), self.max_iter, self.tol
-        )
-        self.objectives_, self.n_iter_ = np.array(objectives), len(objectives)
+        self.n_clusters_ = min(self.n_clusters or count_clusters(heat_graph(neighbours)), d)
+        form = LowRankScatter if d > n and self.n_clusters_ < d - 1 else DenseScatter
+        return Selection(table.expand(self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))))
+
+    def _reweight(self, scatter: "DenseScatter | LowRankScatter") -> Array:
+        """Minimise ``tr(Wᵀ M W) + γ‖W‖₂,₁`` under ``Wᵀ W = I``, and return the lengths of the rows of W."""
+        gamma, weights = self.sparsity * scatter.diagonal.mean(), scatter.diagonal / scatter.diagonal.mean()
+        start, objectives = 1 / np.maximum(weights, np.finfo(float).eps), list[float]()
+        for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
+            values, W = scatter.smallest(gamma * weights, self.n_clusters_, start)
+            lengths = row_lengths(W)
+            trace = values.sum() - gamma * weights @ lengths**2
+            objectives.append(float(trace + gamma * smooth_lengths(lengths).sum()))
+            weights, start = bound_weights(lengths), W.sum(axis=1)
+            if converged(objectives, self.tol):
+                break
+        self.objectives_ = np.array(objectives)
         return lengths
 
 
 def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> csr_array:
-    """Give G, symmetric, positive semidefinite and sparse."""
+    """Compute G, symmetric, positive semidefinite and sparse."""
     n = table.shape[0]
     members = np.column_stack([np.arange(n), neighbours.indices])
     size = members.shape[1]
@@ -167,18 +152,14 @@ class DenseScatter:
     """``M = Xᵀ G X`` as a d × d matrix."""
 
     def __init__(self, X: Array, local: csr_array):
-        self.matrix = X.T @ (local @ X)
-        self.matrix = (self.matrix + self.matrix.T) / 2
+        matrix = X.T @ (local @ X)
+        self.matrix = (matrix + matrix.T) / 2
         self.diagonal = np.diagonal(self.matrix).copy()
 
-    def smallest(self, penalty: Array, count: int, start: Array) -> Array:  # noqa: ARG002
-        """Give the eigenvectors of ``M + diag(penalty)`` with the smallest eigenvalues."""
+    def smallest(self, penalty: Array, count: int, start: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Compute the smallest eigenvalues of ``M + diag(penalty)`` and their vectors."""
         penalised = self.matrix + np.diag(penalty)
-        return eigh(penalised, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False)[1]
-
-    def trace(self, W: Array) -> float:
-        """Give ``tr(Wᵀ M W)``."""
-        return float(np.einsum("ij,ij->", W, self.matrix @ W))
+        return eigh(penalised, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False)
 
 
 class LowRankScatter:
@@ -190,11 +171,11 @@ class LowRankScatter:
         self.root = (vectors[:, some] * np.sqrt(values[some])).T @ X
         self.diagonal = np.einsum("ij,ij->j", self.root, self.root)
 
-    def smallest(self, penalty: Array, count: int, start: Array) -> Array:
-        """Give the eigenvectors of ``Δ + Aᵀ A``, Δ = diag(penalty), with the smallest eigenvalues.
+    def smallest(self, penalty: Array, count: int, start: Array) -> tuple[Array, Array]:
+        """Compute the smallest eigenvalues of ``Δ + Aᵀ A``, Δ = diag(penalty), and their vectors.
 
-        They have the largest eigenvalues of the inverse, ``Δ⁻¹ − Δ⁻¹ Aᵀ (I + A Δ⁻¹ Aᵀ)⁻¹ A Δ⁻¹``, which costs O(rd)
-        to multiply by, so that Lanczos iterations find them.
+        The inverse, ``Δ⁻¹ − Δ⁻¹ Aᵀ (I + A Δ⁻¹ Aᵀ)⁻¹ A Δ⁻¹``, has the same vectors with its largest eigenvalues, and
+        costs O(rd) to multiply by, so that Lanczos iterations find them.
         """
         d, scaled = len(penalty), self.root / penalty
         factor = cho_factor(np.eye(len(scaled)) + scaled @ self.root.T, overwrite_a=True, check_finite=False)
@@ -204,24 +185,5 @@ class LowRankScatter:
             return vector / penalty - cho_solve(factor, scaled @ vector, check_finite=False) @ scaled
 
         inverse = LinearOperator((d, d), matvec=apply, dtype=np.float64)
-        return eigsh(inverse, count, which="LA", v0=start, ncv=min(d, 2 * count + 16), tol=1e-8)[1]
-
-    def trace(self, W: Array) -> float:
-        """Give ``tr(Wᵀ M W)``."""
-        return float(np.square(self.root @ W).sum())
-
-
-def reweight(
-    scatter: DenseScatter | LowRankScatter, count: int, gamma: float, max_iter: int, tol: float
-) -> tuple[Array, list[float]]:
-    """Minimise ``tr(Wᵀ M W) + γ‖W‖₂,₁`` under ``Wᵀ W = I``; return the lengths of the rows and the objectives."""
-    weights = scatter.diagonal / scatter.diagonal.mean()
-    start, objectives = 1 / np.maximum(weights, np.finfo(float).eps), []
-    for _ in range(max_iter):
-        W = scatter.smallest(gamma * weights, count, start)
-        lengths = row_lengths(W)
-        weights, start = bound_weights(lengths), W.sum(axis=1)
-        objectives.append(scatter.trace(W) + gamma * smooth_lengths(lengths).sum())
-        if settled(objectives, tol):
-            break
-    return lengths, objectives
+        values, W = eigsh(inverse, count, which="LA", v0=start, ncv=min(d, 2 * count + 16), tol=1e-8)
+        return 1 / values, W

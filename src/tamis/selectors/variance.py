@@ -1,4 +1,4 @@
-"""VarianceScore: columns that vary most."""
+"""VarianceScore: features that vary most."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ from tamis.base import FeatureSelector, Selection, Task
 
 
 class VarianceScore(FeatureSelector):
-    r"""Rank columns by their variance, :math:`\frac1n \sum_i (x_{ij} - \bar x_j)^2`.
+    r"""Rank features by their variance, :math:`\frac1n \sum_i (x_{ij} - \bar x_j)^2`.
 
-    It depends on the units of the columns, and says nothing about z-scored ones, so X is taken as it is.
+    It depends on the units of the features, and is the same for all z-scored ones, so X is taken as it is.
 
     Parameters
     ----------
-    n_features_to_select : int or None, default=None
-        How many columns to select; None selects half of them.
+    n_features_to_select : int, "auto" or None, default=None
+        Number of features to select; None selects half of them.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected.
+        Features, by position or name, that are always or never selected.
 
     Notes
     -----

@@ -1,13 +1,14 @@
 """A user's own iterable of row blocks."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from tamis.columns import ColumnSummary
+from tamis.columns import ColumnStatistics, block_statistics
 from tamis.io.errors import TableError
 from tamis.io.sources.source import TableSource, stacked
 
@@ -34,23 +35,22 @@ class RowBlocks(TableSource):
                 f"{place}: is an iterator, spent after one pass; pass an object that can be gone through again."
             )
         self._blocks = blocks
-        sizes, summary, held = [], None, 0
+        sizes, parts, held = list[int](), list[ColumnStatistics](), 0
         for number, raw in enumerate(blocks):
             block = as_block(raw, f"{place}: block {number}")
-            summary = summary or ColumnSummary(block.shape[1])
-            if block.shape[1] != len(summary.mean):
+            if parts and block.shape[1] != len(parts[0].mean):
                 raise TableError(
-                    f"{place}: block {number} has {block.shape[1]} column(s) where the first has {len(summary.mean)}."
+                    f"{place}: block {number} has {block.shape[1]} column(s) where the first has {len(parts[0].mean)}."
                 )
             held += block.data.nbytes if issparse(block) else block.nbytes
+            parts.append(block_statistics(block, sum(sizes)))
             sizes.append(block.shape[0])
-            summary.add(block, sum(sizes[:-1]))
-        if summary is None:
+        if not parts:
             raise TableError(f"{place}: holds no blocks.")
         self._borders = np.cumsum([0, *sizes])
-        shape = (int(self._borders[-1]), len(summary.mean))
+        shape = (int(self._borders[-1]), len(parts[0].mean))
         super().__init__(place, shape, names, held / max(1, shape[0]))
-        self._statistics = summary.statistics()
+        self._statistics = reduce(ColumnStatistics.merged, parts)
         self._next, self._iterator = 0, iter(())
 
     def runs(self) -> list[NDArray[np.intp]]:

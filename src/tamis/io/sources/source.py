@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from tamis.columns import ColumnStatistics, ColumnSummary
+from tamis.columns import ColumnStatistics, block_statistics
 from tamis.io.errors import TableError, reading
 from tamis.io.sources.prefetch import prefetch
 
@@ -123,11 +124,11 @@ class TableSource(ABC):
         ``heard`` is told how many rows were seen.
         """
         if self._statistics is None:
-            summary = ColumnSummary(self.shape[1])
+            parts = []
             for start, block in self.blocks():
-                summary.add(block, start)
+                parts.append(block_statistics(block, start))
                 heard(start + block.shape[0])
-            self._statistics = summary.statistics()
+            self._statistics = reduce(ColumnStatistics.merged, parts)
         return self._statistics
 
     def take(self, rows: NDArray[np.intp]) -> Any:

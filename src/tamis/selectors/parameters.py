@@ -1,0 +1,35 @@
+"""Parameters of a selector as fields of its class, whose types carry the values that are allowed."""
+
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Annotated, Any, TypeVar, dataclass_transform
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from tamis.base import FeatureSelector
+from tamis.graph import BANDWIDTHS
+
+Selector = TypeVar("Selector", bound=FeatureSelector)
+
+_COUNT = Interval(Integral, 1, None, closed="left")
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+
+Count = Annotated[int, _COUNT]
+OptionalCount = Annotated[int | None, _COUNT, None]
+Positive = Annotated[float, _POSITIVE]
+NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
+Bandwidth = Annotated[str | float, StrOptions(set(BANDWIDTHS)), _POSITIVE]
+BatchSize = Annotated[int, Interval(Integral, 3, None, closed="left")]
+Device = Annotated[str, str]
+Jobs = Annotated[int | None, Integral, None]
+Scale = Annotated[str | None, StrOptions({"standard", "center"}), None]
+Seed = Annotated[Any, "random_state"]
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True)
+def with_parameters(cls: type[Selector]) -> type[Selector]:
+    """Make the fields of a class keyword parameters of its constructor, which scikit-learn checks in ``fit``."""
+    inherited, cls = cls._parameter_constraints, dataclass(eq=False, repr=False, kw_only=True)(cls)
+    own = {field.name: field.type for field in fields(cls) if field.name not in inherited}
+    cls._parameter_constraints = inherited | {name: list(kind.__metadata__) for name, kind in own.items()}  # type: ignore[union-attr]
+    return cls
