@@ -41,7 +41,7 @@ def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
     from tamis.report import analyse, write_report
 
     read = Table(table.X, np.array(table.names, dtype=object), y=table.labels)
-    analysis = analyse(selector, table.X, table.labels)
+    analysis = analyse(selector, read, selector.structure_)
     return write_report(output / "report.html", selector, read, analysis, selector.verdict_, title="Two moons")
 
 

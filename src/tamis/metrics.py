@@ -219,19 +219,16 @@ def score_columns(
     -------
     dict
         ``explained`` (share of the variance of the other columns that the list predicts; a column that is predicted
-        worse than by its mean counts as not predicted), ``smoothness``, ``J``
-        (``log(1 − explained) − log smoothness``, smaller is better), ``redundancy`` and, with labels, ``accuracy``.
+        worse than by its mean counts as not predicted), ``smoothness``, ``redundancy`` and, with labels, ``accuracy``.
     """
     Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
     usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
     targets = check_random_state(random_state).permutation(usable)[:n_targets]
     errors = np.minimum(reconstruction_errors(Z, columns, targets=targets), 1.0)
     error = float(errors.mean()) if targets.size else 0.0
-    smooth = smoothness(Z, columns)
     scores = {
         "explained": 1 - error,
-        "smoothness": smooth,
-        "J": float(np.log(max(error, TINY)) - np.log(max(smooth, TINY))),
+        "smoothness": smoothness(Z, columns),
         "redundancy": redundancy(Z, columns),
     }
     if labels is not None:

@@ -1,7 +1,7 @@
 import pytest
 from typer.testing import CliRunner
 
-QUICK = ["--n-init", "1", "--set", "max_epochs=8", "--set", "hidden_units=(8,)"]
+QUICK = ["--n-init", "1", "--set", "max_epochs=8"]
 
 
 @pytest.fixture

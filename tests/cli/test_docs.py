@@ -22,7 +22,7 @@ def shown(command):
 
 @pytest.mark.parametrize("command", ["check survey.csv", "select survey.csv -k 2 --labels diagnosis"])
 def test_the_page_shows_what_is_printed(run, survey, monkeypatch, command):
-    monkeypatch.setattr("tamis.cli.fitting.is_terminal", lambda: True)
+    monkeypatch.setattr("tamis.cli.output.is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "120")
     result = run(*command.split())
     assert " ".join((result.stdout + result.stderr).split()) == shown(f"tamis {command}")

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tamis.cli import output
+from tamis.cli import results
 from tamis.cli.options import UsageError
 from tamis.io.files import is_own
 
@@ -120,7 +120,7 @@ def test_default_folders_differ_by_the_whole_name(run, tmp_path):
 def test_a_folder_in_the_place_of_a_file(tmp_path):
     (tmp_path / "report.html").mkdir()
     with pytest.raises(UsageError, match=r"report\.html: is a folder where a file is to be written"):
-        output.check_outputs([tmp_path / "report.html"], [], force=True)
+        results.check_outputs([tmp_path / "report.html"], [], force=True)
 
 
 HOSTILE = ["=1+1", "+x", "-x", "@SUM(A1)", "'=1", "\tx"]
@@ -145,7 +145,7 @@ def test_spreadsheets_run_no_name(run, tmp_path):
 
 @pytest.mark.parametrize("name", [*HOSTILE, "plain", "''", "'"])
 def test_guarded_names_are_read_back(name):
-    assert output.unguarded(output.guarded(name)) == name
+    assert results.unguarded(results.guarded(name)) == name
 
 
 def test_a_read_only_checkpoint_is_blamed_on_itself(run, table, tmp_path):

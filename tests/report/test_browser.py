@@ -33,8 +33,8 @@ def opened(browser, page):
     """Open the page in a scheme; complaints, dialogs and requests of the page are collected."""
     contexts = []
 
-    def open_page(scheme="light", path=page):
-        context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": 1200, "height": 900})
+    def open_page(scheme="light", path=page, width=1200):
+        context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": width, "height": 900})
         contexts.append(context)
         tab = context.new_page()
         tab.trouble = []
@@ -60,29 +60,52 @@ def names(tab):
 
 def test_it_draws_without_complaint_or_request(opened):
     tab = opened()
+    for summary in tab.locator("summary").all():
+        summary.click()
+    tab.wait_for_function("[...document.querySelectorAll('.plot')].every((p) => p.querySelector('.main-svg'))")
     assert tab.locator(".plot").count() == 11
     for plot in tab.locator(".plot").all():
-        assert plot.locator(".main-svg").count() > 0
         assert plot.bounding_box()["height"] > 100
-    assert tab.locator(".plot .heatmaplayer image, .plot .heatmaplayer canvas").count() >= 3
+        assert plot.bounding_box()["width"] > 300
     assert tab.trouble == []
+
+
+def test_details_are_folded_away(opened):
+    tab = opened()
+    assert not tab.locator("#figure-temperature").is_visible()
+    tab.get_by_text("for experts").click()
+    assert tab.locator("#figure-temperature").is_visible()
 
 
 def test_a_script_in_a_name_shows_as_text(opened):
     tab = opened()
     assert NASTY in names(tab)
-    assert tab.locator(".chips li").first.is_visible()
-    assert NASTY in tab.locator(".chips").inner_text()
-    hovered = tab.evaluate("document.querySelector('[data-figure=scores]').data[0].text.join(' ')")
-    assert "<script" not in hovered
+    assert NASTY in tab.locator("#chosen-table").inner_text()
+    assert tab.locator("code").first.inner_text() == "tamis check 'a & b.csv'"
     assert tab.locator("b", has_text="bold").count() == 0
     assert tab.trouble == []
 
 
-def test_plots_show_names_as_text(opened):
-    tab = opened()
-    ticks = tab.locator("[data-figure=correlations] .xtick text").all_text_contents()
-    assert NASTY in ticks
+@pytest.mark.parametrize(("d", "k"), [(50, 5), (5000, 30)])
+def test_the_map_names_features_at_the_pointer(opened, planted_page, d, k):
+    tab = opened(path=planted_page(d, k))
+    figure = tab.locator("[data-figure=map]")
+    figure.scroll_into_view_if_needed()
+    assert figure.locator(".annotation-text").count() == k
+    drawn = tab.evaluate("document.querySelector('[data-figure=map]').data.reduce((sum, t) => sum + t.x.length, 0)")
+    assert drawn == d
+    for trace, text in ((0, "like gene_"), (k, "like none"), (k + 1, "chosen")):
+        place = tab.evaluate(
+            """(trace) => {
+                const plot = document.querySelector('[data-figure=map]'), box = plot.getBoundingClientRect();
+                const { xaxis, yaxis } = plot._fullLayout, { x, y } = plot.data[trace];
+                return [box.x + xaxis._offset + xaxis.d2p(x[0]), box.y + yaxis._offset + yaxis.d2p(y[0])];
+            }""",
+            trace,
+        )
+        tab.mouse.move(*place)
+        tab.wait_for_function(f"document.querySelector('.hoverlayer')?.textContent.includes('{text}')")
+    assert tab.trouble == []
 
 
 def test_the_table_sorts_in_both_directions_and_by_keyboard(opened):
@@ -96,7 +119,7 @@ def test_the_table_sorts_in_both_directions_and_by_keyboard(opened):
     tab.keyboard.press("Enter")
     assert tab.locator(ranks).first.inner_text() == "1"
     tab.get_by_role("columnheader", name="predicted").get_by_role("button").click()
-    shown = tab.locator("#table tbody td:nth-child(7)").all_inner_texts()
+    shown = tab.locator("#table tbody td:nth-child(6)").all_inner_texts()
     numbers = [float(text) for text in shown if text != "–"]
     assert numbers == sorted(numbers)
     assert shown[-1] == "–"
@@ -124,7 +147,7 @@ def test_the_table_downloads_as_csv(opened, tmp_path):
     download.value.save_as(tmp_path / "features.csv")
     with (tmp_path / "features.csv").open(newline="") as file:
         lines = list(csv.reader(file))
-    assert lines[0][:4] == ["rank", "feature", "chosen", "score"]
+    assert lines[0][:4] == ["rank", "feature", "chosen", "why"]
     assert len(lines) == 5
     assert NASTY in [line[1] for line in lines]
 
@@ -143,33 +166,59 @@ def test_dark_and_light(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(opened, scheme):
+@pytest.mark.parametrize("which", ["page", "curve_page", "compare_page"])
+@pytest.mark.parametrize("width", [1200, 380])
+def test_axe_finds_no_serious_fault(opened, request, scheme, which, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = axe.Axe().run(opened(scheme)).response["violations"]
+    tab = opened(scheme, request.getfixturevalue(which), width)
+    for summary in tab.locator("summary").all():
+        summary.click()
+    found = axe.Axe().run(tab).response["violations"]
     serious = [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]
     assert serious == []
 
 
-def test_it_prints_what_matters(opened, tmp_path):
+def test_it_prints_what_matters(opened, curve_page):
     tab = opened("dark")
     tab.emulate_media(media="print")
     assert not tab.locator("#theme").is_visible()
     assert not tab.locator(".tools").is_visible()
+    assert not tab.locator("details").first.is_visible()
     assert tab.locator("#table tbody tr").filter(visible=True).count() == 4
+    tab = opened(path=curve_page)
+    tab.emulate_media(media="print")
+    assert tab.locator(".list").filter(visible=True).count() == 3
 
 
-def test_on_a_narrow_screen_nothing_overflows(opened):
-    tab = opened()
-    tab.set_viewport_size({"width": 380, "height": 800})
-    tab.wait_for_timeout(300)
+@pytest.mark.parametrize("which", ["page", "curve_page", "compare_page"])
+def test_on_a_phone_nothing_overflows_and_no_toolbar_covers_legends(opened, request, which):
+    tab = opened(path=request.getfixturevalue(which), width=380)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 380
+    tab.locator(".plot").first.hover()
+    assert tab.locator(".modebar-btn").count() == 0
 
 
-def test_the_page_of_several_methods(opened, tmp_path):
-    from tamis.report import plots, write_scores
+def test_the_slider_shows_the_list_of_each_size_also_by_keyboard(opened, curve_page):
+    tab = opened(path=curve_page)
+    slider = tab.get_by_role("slider", name="Number of features")
 
-    figures = plots.score_bars(["lscae", "<b>"], [{"J": -1.0}, {"J": 0.5}])
-    path = write_scores(tmp_path / "s.html", figures, ["method", "J"], [["<b>", "1"]], title="T", lead="L")
-    tab = opened(path=path)
+    def shown():
+        return tab.locator(".list").filter(visible=True).get_attribute("data-size")
+
+    assert shown() == slider.get_attribute("aria-valuetext").split()[0] == "2"
+    slider.focus()
+    tab.keyboard.press("ArrowRight")
+    assert shown() == tab.locator("#size-shown").inner_text() == "4"
+    assert slider.get_attribute("aria-valuetext") == "4 features"
+    assert "<i>e</i> new" in " ".join(tab.locator(".list").filter(visible=True).locator(".new").all_inner_texts())
+    tab.keyboard.press("Home")
+    assert shown() == "1"
+    assert NASTY in tab.locator(".list").filter(visible=True).inner_text()
+    assert tab.trouble == []
+
+
+def test_the_page_of_several_methods(opened, compare_page):
+    tab = opened(path=compare_page)
     assert "<b>" in tab.locator(".xtick text").all_text_contents()
+    assert tab.locator(".marks tbody tr").first.inner_text().split() == ["b", "3", "of", "3", "●", "●", "●"]
     assert tab.trouble == []

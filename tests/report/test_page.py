@@ -1,14 +1,15 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 
-from tamis import LSCAE
+from tamis import LSCAE, VarianceScore
+from tamis.io.readers import read
 from tamis.io.readers.table import Table
-from tamis.report import analyse, plots, write_report, write_scores
+from tamis.report import analyse, plots, write_report
 from tamis.report.page import _json
-from tamis.report.table import rows
 
 
 class Tags(HTMLParser):
@@ -49,73 +50,71 @@ def test_names_cannot_leave_their_place(page):
 
 def test_all_the_plots_are_there(page):
     drawn = {attributes["data-figure"] for tag, attributes in tags(page) if "data-figure" in attributes}
-    expected = {"pixels", "explained", "view-chosen", "view-all", "scores", "errors", "correlations", "probabilities"}
-    assert drawn == expected | {"objective", "temperature", "peak"}
-
-
-def test_every_feature_has_a_reason(selector, analysis, nasty_table):
-    listed = rows(selector, analysis, nasty_table.feature_names.tolist())
-    assert [row.rank for row in listed] == list(range(1, 11))
-    assert sum(row.chosen for row in listed) == 4
-    for row in listed:
-        assert row.reason.startswith("Chosen" if row.chosen else "Left out: ")
-
-
-def test_a_constant_feature_is_explained(rng, tmp_path, recwarn):
-    X = rng.standard_normal((40, 5))
-    X[:, 2] = 1
-    selector = LSCAE(1, max_epochs=3, n_init=1, random_state=0).fit(X)
-    recwarn.clear()
-    table = Table(X, np.array(list("abcde"), dtype=object))
-    analysis = analyse(selector, X)
-    reasons = {row.name: row.reason for row in rows(selector, analysis, list("abcde"))}
-    assert reasons["c"] == "Left out: it holds one value only."
-    page = write_report(tmp_path / "r.html", selector, table, analysis, selector.verdict_)
-    assert "Correlation of the chosen" not in page.read_text()
+    first = {"pixels", "predicted-pixels", "map", "view-chosen", "view-all"}
+    assert drawn == first | {"scores", "correlations", "probabilities", "objective", "temperature", "peak"}
 
 
 def test_long_names_do_not_make_a_large_page(rng, tmp_path, quick):
     X = rng.standard_normal((20, 300))
-    table = Table(X, np.array([f"{i:05d}" + "x" * 3000 for i in range(300)], dtype=object))
+    table = Table(X, np.array([f"{i:05d}" + "x" * 12000 for i in range(300)], dtype=object))
     selector = LSCAE(3, **quick).fit(X)
-    analysis = analyse(selector, X)
+    analysis = analyse(selector, table)
     page = write_report(tmp_path / "r.html", selector, table, analysis, selector.verdict_)
     assert page.stat().st_size < 6_000_000
     assert "further ones are in features.csv" in page.read_text()
 
 
-def test_many_features_are_thinned_out(rng, tmp_path):
-    from types import SimpleNamespace
-
+def test_many_features_are_thinned_out(analysis):
     d = 20_000
-    ranking = rng.permutation(d) + 1
-    order = np.argsort(ranking)
-    selector = SimpleNamespace(ranking_=ranking, scores_=1.0 / ranking, selected_=order[:5000])
-    figure = plots.score_figure(selector, [f"g{i}" for i in range(d)])
-    assert sum(len(trace["x"]) for trace in figure.data) <= plots.MOST_POINTS
+    many = replace(
+        analysis, names=[f"g{i}" for i in range(d)], order=np.arange(d), k=5000, method_scores=np.linspace(1, 0, d)
+    )
+    assert sum(len(trace["x"]) for trace in plots.score_figure(many).data) <= plots.MAX_POINTS
 
 
-def test_scores_page(tmp_path):
-    scores = [{"explained": 0.5, "J": -1.0}, {"explained": 0.7, "J": -2.0}]
-    figures = [*plots.score_lines([1, 2], scores, scores), *plots.score_bars(["<a>", "b"], scores)]
-    figures.append(plots.overlap_figure(["<a>", "b"], np.eye(2)))
-    path = write_scores(tmp_path / "s.html", figures, ["method", "J"], [["<a>", "1"]], title="T", lead="<i>lead</i>")
-    text = path.read_text()
+def test_what_was_read_is_told_with_the_options(rng, tmp_path):
+    lines = [f"{i};{i * 7 % 5},5;{'yes' if i % 2 else 'no'}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["id;a;b", *lines]))
+    table = read(tmp_path / "t.csv")
+    selector = VarianceScore(1).fit(table.X)
+    page = write_report(tmp_path / "r.html", selector, table, analyse(selector, table), selector.verdict_)
+    text = page.read_text().partition('id="read"')[2]
+    assert "60 rows, 2 features (1 number, 1 boolean), no cell missing." in text
+    assert "numbers that differ in every row, as identifiers do" in text
+    assert "<code>--keep id</code>" in text
+
+
+def test_laymen_read_no_jargon_before_the_details(page):
+    text = page.read_text()
+    visible = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", text.partition('id="method"')[0], flags=re.S)
+    assert not re.search(r"\b(units?|collisions?|temperature|epochs?|objective|J|k)\b", visible)
+    details = text.partition('id="method"')[2]
+    assert "Temperature" in details
+    assert "J and its terms" in details
+
+
+def test_the_page_of_a_curve_holds_every_list(curve_page):
+    text = curve_page.read_text()
     assert "&lt;i&gt;lead" in text
-    assert text.count('class="plot"') == 5
+    assert text.count('class="list"') == 3
+    assert "No longer chosen: &lt;script&gt;alert(1)&lt;/script&gt;." in text
+    assert text.count('class="plot"') == 2
+
+
+def test_the_page_of_several_methods_tells_which_chose_what(compare_page):
+    text = re.sub(r"<[^>]*>", " ", compare_page.read_text().partition('id="shared"')[2])
+    order = [text.index(part) for part in ("3 of 3", "2 of 3", "1 of 3")]
+    assert order == sorted(order)
 
 
 def test_json_for_a_script_element_holds_no_signs_of_html():
-    text = str(_json({"a": "</script><!--&'", "b": np.float64(1.5)}))
+    text = str(_json({"a": "</script><!--&'", "b": 1.5}))
     assert not set("<>&'") & set(text)
     assert json.loads(text) == {"a": "</script><!--&'", "b": 1.5}
 
 
-def test_labels_of_many_kinds_are_gathered(analysis, nasty_table):
-    from dataclasses import replace
-
+def test_labels_of_many_kinds_are_gathered(analysis):
     many = np.array([f"label {i % 30}" for i in range(90)], dtype=object)
-    figure = plots.sample_figures(replace(analysis), many)[0]
-    assert len(figure.data) == plots.MOST_LABELS + 1
+    figure = plots.sample_figures(analysis, many)[0]
+    assert len(figure.data) == plots.MAX_LABELS + 1
     assert figure.data[-1]["name"] == "other labels"
-    assert len(plots.sample_figures(analysis)[0].data) == 1

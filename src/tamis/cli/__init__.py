@@ -50,7 +50,7 @@ def quit_at_once(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal han
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, signal.SIG_IGN)
         # Only what is imported whole already can have begun something.
-        for module, clean in (("tamis.io.files", "remove_unfinished"), ("tamis.cli.output", "remove_empty")):
+        for module, clean in (("tamis.io.files", "remove_unfinished"), ("tamis.cli.results", "remove_empty")):
             getattr(sys.modules.get(module), clean, _nothing)()
         shown = "\033[?25h" if os.isatty(2) else ""  # the bar hides the cursor
         os.write(2, f"{shown}tamis: {'interrupted' if number == signal.SIGINT else 'terminated'}.\n".encode())

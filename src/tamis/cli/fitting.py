@@ -1,91 +1,20 @@
-"""From options to a fitted selector, with a bar that moves and a Ctrl-C that keeps what is finished."""
+"""From options to a fitted selector, in the words of the command line."""
 
 import inspect
-import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import NoStructureFoundError, UsageError, complain
+from tamis.cli.options import NoStructureFoundError, Reading, UsageError, complain
+from tamis.cli.progress import Bar, Interruption
 
 if TYPE_CHECKING:
     from tamis.io.readers import Request, Table
-    from tamis.sizes import KCurve
-
-
-class Bar:
-    """What the user sees while waiting, on standard error; silent if it is not a terminal or not wanted."""
-
-    def __init__(self, quiet: bool = False):
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task: Any = None
-
-    def __enter__(self) -> "Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
-
-    def stage(self, description: str) -> None:
-        """Begin another piece of work, of unknown length."""
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(description, total=None, note="")
-
-    def move(self, done: int, total: int, note: str = "") -> None:
-        """Show how far the piece of work is."""
-        self._progress.update(self._task, completed=done, total=max(total, 1), note=note)
-
-
-@dataclass
-class Interruption:
-    """Whether the user pressed Ctrl-C; a second time quits at once."""
-
-    asked: bool = False
-    quit: Callable[[int, Any], Any] = signal.default_int_handler
-    hint: str = "stopping after this epoch; press Ctrl-C again to quit at once."
-
-    def handle(self, number: int, frame: Any) -> None:
-        """Note the wish, or quit."""
-        if self.asked:
-            self.quit(number, frame)
-        self.asked = True
-        complain(self.hint)
-
-
-@contextmanager
-def interruptible(hint: str | None = None) -> Iterator[Interruption]:
-    """Let the first Ctrl-C ask for an end instead of making one."""
-    state = Interruption() if hint is None else Interruption(hint=hint)
-    if threading.current_thread() is not threading.main_thread():
-        yield state
-        return
-    before = signal.signal(signal.SIGINT, state.handle)
-    state.quit = before if callable(before) else signal.default_int_handler
-    try:
-        yield state
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def begin_import(method: str) -> threading.Thread:
@@ -123,8 +52,13 @@ def _megabytes(count: int) -> str:
     return f"{count / 1e6:.0f} MB" if count >= 1e6 else ""
 
 
+def read_for_scores(path: Path, reading: Reading, bar: Bar) -> "Table":
+    """Read a file and fill its missing cells, since scores need every one."""
+    return fill_for(read_with_bar(path, reading.request(), bar), reading.missing, None)
+
+
 def allows_missing(method: str) -> bool:
-    """Tell whether a method takes missing cells as they are, by scikit-learn's tag."""
+    """Return whether a method takes missing cells as they are, by scikit-learn's tag."""
     from sklearn.utils import get_tags
 
     from tamis.selectors import SELECTORS
@@ -147,8 +81,8 @@ def fill_for(table: "Table", way: str | None, method: str | None) -> "Table":
 
 
 def make_selector(
-    method: str, k: int | None, table: "Table", seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
-    n_init: int | None = None, settings: dict[str, Any] | None = None,
+    method: str, k: int, table: "Table", seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
+    settings: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Make an unfitted selector; parameters that the method does not have are refused by name."""
     from tamis.cli.whole_features import encoded_count
@@ -156,23 +90,17 @@ def make_selector(
 
     cls = SELECTORS[method]
     known = inspect.signature(cls.__init__).parameters
-    given = dict(settings or {}) | ({"n_init": n_init} if n_init is not None else {})
-    unknown = [name for name in given if name not in known]
+    unknown = [name for name in settings if name not in known]
     if unknown:
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {', '.join(list(known)[1:])}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
     _check_lists(table, k, kept, banned)
-    if "random_state" in known:
-        given.setdefault("random_state", seed)
-    return cls(
-        n_features_to_select=None if k is None else encoded_count(table, k, kept),
-        must_keep=kept.tolist(),
-        never=banned.tolist(),
-        **given,
-    )
+    seeded = {"random_state": seed} if "random_state" in known else {}
+    count = encoded_count(table, k, kept)
+    return cls(n_features_to_select=count, must_keep=kept.tolist(), never=banned.tolist(), **(seeded | settings))
 
 
-def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
+def _check_lists(table: "Table", k: int, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
     from tamis.cli.whole_features import original_names
     from tamis.io.readers.report import counted, listed
@@ -181,10 +109,9 @@ def _check_lists(table: "Table", k: int | None, kept: Any, banned: Any) -> None:
     both = [name for name in wanted if name in refused]
     if both:
         raise UsageError(f"--must-keep and --never both name {listed(both)}; remove it from one of them.")
-    if k is not None and len(wanted) > k:
-        raise UsageError(
-            f"--must-keep names {counted(len(wanted), 'feature')}, more than -k {k}; shorten the list or raise -k."
-        )
+    if len(wanted) > k:
+        names = counted(len(wanted), "feature")
+        raise UsageError(f"--must-keep names {names}, more than -k {k}; shorten the list or raise -k.")
     check_rows(table)
 
 
@@ -205,15 +132,15 @@ def size_for(table: "Table", k: int | None) -> int:
     features = len(table.original_names)
     if k is not None and k > features:
         raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
-    return min(suggested_curve(table).k, features) if k is None else k
+    return suggested_size(table) if k is None else k
 
 
-def suggested_curve(table: "Table") -> "KCurve":
-    """Return what every number of features explains; a table without structure ends the run, with a code of its own."""
+def suggested_size(table: "Table") -> int:
+    """Return the fewest features that explain the structure; a table without structure ends the run."""
     from tamis.sizes import NoStructureError, choose_k
 
     try:
-        return choose_k(table.X)
+        return min(choose_k(table.X).k, len(table.original_names))
     except NoStructureError:
         raise NoStructureFoundError(
             "no feature depends on any other more than chance would have it, so that there is nothing to choose; check "
@@ -221,9 +148,7 @@ def suggested_curve(table: "Table") -> "KCurve":
         ) from None
 
 
-def fit(
-    selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training", k: int | None = None
-) -> Any:
+def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, k: int, title: str = "Training") -> Any:
     """Fit with a moving bar; an interruption ends training early where the method can be asked to.
 
     With categories in the table, the choice is extended to k whole features.
@@ -231,18 +156,19 @@ def fit(
     from tamis.cli.whole_features import choose_whole_features
 
     bar.stage(title)
-    if "callbacks" in selector.get_params(deep=False):
+    parameters = selector.get_params(deep=False)
+    if "callbacks" in parameters:
         selector.set_params(callbacks=[_mover(bar, state)])
     _collect_garbage_again()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _fit_in_words(selector, table)
-    if "callbacks" in selector.get_params(deep=False):
-        selector.set_params(callbacks=())
+    if "callbacks" in parameters:
+        selector.set_params(callbacks=parameters["callbacks"])
     selector.feature_names_in_ = table.feature_names
     for message in dict.fromkeys(_worded(warning, table) for warning in caught):
         complain(message)
-    return selector if k is None else choose_whole_features(selector, table, k)
+    return choose_whole_features(selector, table, k)
 
 
 def _fit_in_words(selector: Any, table: "Table") -> None:
@@ -252,9 +178,8 @@ def _fit_in_words(selector: Any, table: "Table") -> None:
     try:
         selector.fit(table.X)
     except (ValueError, TypeError) as error:
-        raise UsageError(
-            in_options(str(error), list(selector.get_params(deep=False)), table.feature_names.tolist())
-        ) from error
+        parameters, names = list(selector.get_params(deep=False)), table.feature_names.tolist()
+        raise UsageError(in_options(str(error), parameters, names)) from error
 
 
 def _collect_garbage_again() -> None:
@@ -282,18 +207,10 @@ def _worded(warning: Any, table: "Table") -> str:
 
 
 def _mover(bar: Bar, state: Interruption) -> Callable[[Any], bool]:
+    import numpy as np
+
     def move(epoch: Any) -> bool:
-        bar.move(epoch.number, epoch.total, f"J = {float(epoch.objective.min()):.3f}")
+        bar.move(epoch.number, epoch.total, f"J = {np.asarray(epoch.objective).min():.3f}")
         return state.asked
 
     return move
-
-
-def stopped_early(selector: Any, state: Interruption) -> bool:
-    """Tell whether an interruption cut the training short."""
-    return state.asked and hasattr(selector, "history_")
-
-
-def is_terminal() -> bool:
-    """Tell whether results go to a person."""
-    return sys.stdout.isatty()

@@ -1,24 +1,24 @@
-"""Options that commands share, errors as one sentence, and lists as users write them."""
+"""Options that commands share, their help, errors as one sentence, and lists as users write them."""
 
 import inspect
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from tamis.io.readers import Request
 
 EXIT_ERROR, EXIT_NO_STRUCTURE, EXIT_INTERRUPTED = 2, 3, 130
-READING = "How to read the file"
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON, .npz, .h5ad, ...")]
 Saved = Annotated[Path, typer.Argument(metavar="SELECTOR", help="A saved selector, such as selector.tamis.")]
-Method = Annotated[str, typer.Option("--method", "-m", help="Method; `tamis methods` lists them.")]
+Method = Annotated[str, typer.Option("--method", "-m", help="Method; tamis methods lists them.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same features.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
@@ -29,160 +29,180 @@ Settings = Annotated[
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
+Folder = Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results.")]
+
+Count = Annotated[
+    str, typer.Option("-k", "--features", metavar="N|auto", help="How many; auto: as few as explain all.")
+]
+Names = Annotated[
+    list[str] | None, typer.Option("--must-keep", metavar="NAMES", help="Features to choose anyway: a,b.")
+]
+Banned = Annotated[list[str] | None, typer.Option("--never", metavar="NAMES", help="Features never to choose: 'MT-*'.")]
+State = Annotated[
+    Path | None, typer.Option("--checkpoint", metavar="FOLDER", help="State of training; a killed run goes on from it.")
+]
+Shape = Annotated[
+    str | None, typer.Option("--image-shape", metavar="HxW", help="The features are pixels of images of this shape.")
+]
+Sizes = Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20 or 10:50:10; auto fits the table.")]
+Size = Annotated[int, typer.Option("-k", "--features", min=1, help="How many features.")]
+Methods = Annotated[str | None, typer.Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")]
+List = Annotated[
+    str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis, a text file, or a,b,c.")
+]
+Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")]
+Resamples = Annotated[int, typer.Option("--resamples", min=1, help="Halves of the samples to score on.")]
+Refits = Annotated[int, typer.Option("--refits", min=0, help="Fit a saved selector anew on so many halves.")]
+Page = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
+Reduced = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="The reduced table; its ending is its format.")
+]
+
+READING: dict[str, tuple[Any, str, str]] = {
+    "index": (str, "NAME", "Feature that holds the sample names."),
+    "labels": (str, "NAME", "Feature that holds labels: for scoring, never for choosing."),
+    "drop": (list[str], "NAMES", "Features to leave out: a,b or 'meta_*'."),
+    "keep": (list[str], "NAMES", "Features to use though they look like identifiers, free text or mostly empty."),
+    "categorical": (list[str], "NAMES", "Features whose numbers are codes of categories."),
+    "drop_text": (bool, "", "Leave out features that are not numbers."),
+    "missing": (str, "WAY", "Missing cells: keep, median, drop-rows or error; by default keep if the method can."),
+    "na_values": (list[str], "CELLS", "Further cells that stand for a missing value: -999,none."),
+    "decimal": (str, "MARK", "Decimal mark of numbers in text: . or ,"),
+    "thousands": (str, "MARK", "Mark between thousands: , or ."),
+    "day_first": (bool, "--day-first/--month-first", "Whether 3/4/2020 is in April or in March, if no date tells."),
+    "delimiter": (str, "MARK", "Between the cells of a text file."),
+    "header": (bool, "--header/--no-header", "Whether the first line of the table names the features."),
+    "skip_rows": (int, "N", "Lines before the header."),
+    "comment": (str, "MARK", "Lines that begin with it are passed over."),
+    "encoding": (str, "NAME", "Of a text file, such as utf-8 or cp1252."),
+    "sheet": (str, "NAME", "Sheet of a workbook."),
+    "key": (str, "NAME", "Array, data set or layer in the file, or file in an archive."),
+    "max_expansion": (float, "N", "How many times its stored size a file may unpack or declare."),
+    "transpose": (bool, "", "The file has features in rows."),
+    "log1p": (bool, "", "Take log(1 + x) of counts."),
+    "scale": (bool, "", "Bring every sample to the median total."),
+    "in_pieces": (bool, "--in-pieces/--whole", "Leave the table on disk, or read it whole, whatever the free memory."),
+}
+"""The options by which all commands read a file: type, how the value is called, and help; see ``Request``."""
+
+PANEL = "How to read the file"
 
 
 class UsageError(ValueError):
     """The command line asks for something that cannot be done; the message is one sentence."""
 
 
-def _reading(option: str, metavar: str | None, text: str, **more: Any) -> Any:
-    """Return an option of the panel on reading."""
-    return typer.Option(option, metavar=metavar, help=text, show_default=False, rich_help_panel=READING, **more)
+class NoStructureFoundError(Exception):
+    """The table has no structure, so that there is nothing to choose."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The options by which all commands read a file; see :class:`tamis.io.readers.Request`."""
+    """How a command reads its file: what to do about missing cells, and the other options that were given."""
 
-    index: Annotated[str | None, _reading("--index", "NAME", "Feature that holds the sample names.")] = None
-    labels: Annotated[
-        str | None, _reading("--labels", "NAME", "Feature that holds labels: for scoring, never for choosing.")
-    ] = None
-    drop: Annotated[list[str] | None, _reading("--drop", "NAMES", "Features to leave out: a,b or 'meta_*'.")] = None
-    keep: Annotated[
-        list[str] | None,
-        _reading("--keep", "NAMES", "Features to use though they look like identifiers, free text or mostly empty."),
-    ] = None
-    categorical: Annotated[
-        list[str] | None, _reading("--categorical", "NAMES", "Features whose numbers are codes of categories.")
-    ] = None
-    drop_text: Annotated[bool, _reading("--drop-text", None, "Leave out features that are not numbers.")] = False
-    missing: Annotated[
-        str | None,
-        _reading(
-            "--missing",
-            "WAY",
-            "Missing cells: keep, median, drop-rows or error; by default keep if the method can, else median.",
-        ),
-    ] = None
-    na_values: Annotated[
-        list[str] | None, _reading("--na-values", "CELLS", "Further cells that stand for a missing value: -999,none.")
-    ] = None
-    decimal: Annotated[str | None, _reading("--decimal", "MARK", "Decimal mark of numbers in text: . or ,")] = None
-    thousands: Annotated[str | None, _reading("--thousands", "MARK", "Mark between thousands: , or .")] = None
-    day_first: Annotated[
-        bool | None,
-        _reading("--day-first/--month-first", None, "Whether 3/4/2020 is in April or in March, if no date tells."),
-    ] = None
-    delimiter: Annotated[str | None, _reading("--delimiter", "MARK", "Between the cells of a text file.")] = None
-    header: Annotated[
-        bool | None, _reading("--header/--no-header", None, "Whether the first line of the table names the features.")
-    ] = None
-    skip_rows: Annotated[int | None, _reading("--skip-rows", "N", "Lines before the header.", min=0)] = None
-    comment: Annotated[str | None, _reading("--comment", "MARK", "Lines that begin with it are passed over.")] = None
-    encoding: Annotated[str | None, _reading("--encoding", "NAME", "Of a text file, such as utf-8 or cp1252.")] = None
-    sheet: Annotated[str | None, _reading("--sheet", "NAME", "Sheet of a workbook.")] = None
-    key: Annotated[
-        str | None, _reading("--key", "NAME", "Array, data set or layer in the file, or file in an archive.")
-    ] = None
-    max_expansion: Annotated[
-        float,
-        _reading("--max-expansion", "N", "How many times its stored size a file may unpack or declare.", min=1),
-    ] = 1000.0
-    transpose: Annotated[bool, _reading("--transpose", None, "The file has features in rows.")] = False
-    log1p: Annotated[bool, _reading("--log1p", None, "Take log(1 + x) of counts.")] = False
-    scale: Annotated[bool, _reading("--scale", None, "Bring every sample to the median total.")] = False
-    in_pieces: Annotated[
-        bool | None,
-        _reading(
-            "--in-pieces/--whole",
-            None,
-            "Leave the table on disk, or read it whole; by default what the free memory allows.",
-        ),
-    ] = None
+    missing: str | None
+    options: dict[str, Any]
 
     def request(self, **changes: Any) -> "Request":
         """Turn the options into what the readers take."""
         from tamis.io.readers import Request
 
-        delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.delimiter or "", self.delimiter)
-        if delimiter is not None and len(delimiter) != 1:
-            raise UsageError(f"--delimiter takes one sign (or 'tab'); got {self.delimiter!r}.")
-        self._check_marks()
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "missing"}
-        lists = {name: split(options[name]) for name in ("drop", "keep", "categorical", "na_values")}
-        return Request(**(options | lists | {"delimiter": delimiter} | changes))
+        given: dict[str, Any] = {n: split(v) if isinstance(v, list) else v for n, v in self.options.items()}
+        if "delimiter" in given:
+            given["delimiter"] = {"\\t": "\t", "tab": "\t", "space": " "}.get(given["delimiter"], given["delimiter"])
+        self._check(given.get("delimiter", ","), given.get("decimal"), given.get("thousands"))
+        return Request(**(given | changes))
 
-    def _check_marks(self) -> None:
-        if self.decimal not in (None, ".", ","):
-            raise UsageError(f"--decimal takes . or , ; got {self.decimal!r}.")
-        if self.thousands not in (None, ".", ",", " ", "'"):
-            raise UsageError(f"--thousands takes , or . or ' or a space; got {self.thousands!r}.")
-        if self.decimal is not None and self.decimal == self.thousands:
-            raise UsageError(f"--decimal and --thousands are both {self.decimal!r}; one mark cannot be both.")
+    def _check(self, delimiter: str, decimal: str | None, thousands: str | None) -> None:
+        if len(delimiter) != 1:
+            raise UsageError(f"--delimiter takes one sign (or 'tab'); got {delimiter!r}.")
+        if decimal not in (None, ".", ","):
+            raise UsageError(f"--decimal takes . or , ; got {decimal!r}.")
+        if thousands not in (None, ".", ",", " ", "'"):
+            raise UsageError(f"--thousands takes , or . or ' or a space; got {thousands!r}.")
+        if decimal is not None and decimal == thousands:
+            raise UsageError(f"--decimal and --thousands are both {decimal!r}; one mark cannot be both.")
         if self.missing not in (None, "keep", "median", "drop-rows", "error"):
             raise UsageError(f"--missing takes keep, median, drop-rows or error; got {self.missing!r}.")
 
 
+def _reading_parameters() -> list[inspect.Parameter]:
+    """Return the options of :data:`READING` as parameters of a command; one that is not given is None."""
+    found = []
+    for name, (kind, metavar, text) in READING.items():
+        flag = metavar if "/" in metavar else f"--{name.replace('_', '-')}"
+        more: dict[str, Any] = {"min": 0} if kind in (int, float) else {}
+        option = typer.Option(flag, metavar=None if kind is bool else metavar, help=text, rich_help_panel=PANEL, **more)
+        annotation: Any = Annotated[kind | None, option]
+        found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    return found
+
+
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options of :class:`Reading` as its argument ``reading``, and its errors one sentence."""
+    """Add to a command the options of :data:`READING` as its argument ``reading``, and make its errors one sentence."""
     signature = inspect.signature(function, eval_str=True)
     own = [parameter for name, parameter in signature.parameters.items() if name != "reading"]
-    shared = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None if field.default is MISSING else field.default,
-            annotation=inspect.signature(Reading, eval_str=True).parameters[field.name].annotation,
-        )
-        for field in fields(Reading)
-    ] * ("reading" in signature.parameters)
+    shared = _reading_parameters()
 
     @wraps(function)
     def run(**values: Any) -> None:
-        taken = {parameter.name: values.pop(parameter.name) for parameter in shared}
-        with_errors_as_sentences(lambda: function(**values, **({"reading": Reading(**taken)} if shared else {})))
+        given = {parameter.name: values.pop(parameter.name) for parameter in shared}
+        missing, options = given.pop("missing"), {name: value for name, value in given.items() if value is not None}
+        with_errors_as_sentences(lambda: function(**values, reading=Reading(missing, options)))
 
-    everything = [*own, *shared]
-    run.__signature__ = signature.replace(parameters=everything)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in everything}
+    run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
     return run
 
 
-class NoStructureFoundError(Exception):
-    """The table has no structure, so that there is nothing to choose."""
+class Command(TyperCommand):
+    """A command whose help is plain text: importing what draws boxes takes longer than all the rest."""
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (click's signature)
+        """Write the docstring; its examples keep their lines."""
+        text, _, examples = inspect.cleandoc(self.help or "").partition("Examples\n--------\n")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text)
+        if examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {line.strip('- `')}\n" for line in examples.splitlines()))
 
-def parse_k(text: str | None) -> int | None:
-    """Turn the -k of a user into a number; None for auto."""
-    if text is None or text == "auto":
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"-k takes a number of features, at least 1, or auto; got {text!r}.")
-    return int(text)
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, those on reading below the others."""
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], PANEL: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record is not None:
+                sections[getattr(parameter, "rich_help_panel", None) or usual].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def with_errors_as_sentences(work: Callable[[], None]) -> None:
     """Run something; say what went wrong in one line on standard error, and exit as Unix users expect."""
     try:
         work()
-    except KeyboardInterrupt:
-        complain("interrupted.")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
     except BrokenPipeError:
         raise
-    except NoStructureFoundError as error:
-        complain(str(error))
-        raise typer.Exit(EXIT_NO_STRUCTURE) from None
-    except KeyError as error:
-        complain(str(error.args[0]) if error.args else str(error))
+    except (KeyboardInterrupt, NoStructureFoundError) as error:
+        structure = isinstance(error, NoStructureFoundError)
+        complain(str(error) if structure else "interrupted.")
+        raise typer.Exit(EXIT_NO_STRUCTURE if structure else EXIT_INTERRUPTED) from None
+    except (KeyError, OSError, ValueError, TypeError, ImportError, MemoryError) as error:
+        complain(_sentence(error))
         raise typer.Exit(EXIT_ERROR) from None
-    except OSError as error:
-        complain(f"{error.filename or ''}{': ' if error.filename else ''}{error.strerror or error}.")
-        raise typer.Exit(EXIT_ERROR) from None
-    except (ValueError, TypeError, ImportError, MemoryError) as error:
-        complain(str(error) or type(error).__name__)
-        raise typer.Exit(EXIT_ERROR) from None
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or ''}{': ' if error.filename else ''}{error.strerror or error}."
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    return str(error) or type(error).__name__
 
 
 def complain(message: str) -> None:
@@ -197,11 +217,20 @@ def split(entries: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(part for row in csv.reader(entries or ()) for part in row if part)
 
 
+def parse_k(text: str) -> int | None:
+    """Turn the -k of a user into a number; None for auto."""
+    if text == "auto":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"-k takes a number of features, at least 1, or auto; got {text!r}.")
+    return int(text)
+
+
 def parse_settings(entries: Iterable[str] | None) -> dict[str, Any]:
     """Turn ``name=value`` into parameters; values are written as in Python, and else are text."""
     from ast import literal_eval
 
-    found = {}
+    found: dict[str, Any] = {}
     for entry in entries or ():
         name, sign, text = entry.partition("=")
         if not sign or not name.strip():
@@ -222,9 +251,8 @@ def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
         raise UsageError(f"--image-shape takes HEIGHTxWIDTH, such as 28x28; got {text!r}.")
     height, width = int(parts[0]), int(parts[1])
     if height * width != n_features:
-        raise UsageError(
-            f"--image-shape {text} makes {height * width} pixels, but the table has {n_features} features."
-        )
+        made = f"makes {height * width} pixels, but the table has {n_features} features"
+        raise UsageError(f"--image-shape {text} {made}.")
     return height, width
 
 

@@ -1,107 +1,190 @@
-"""What can be said of a selection without labels, computed on a bounded sample of the rows."""
+"""What can be said of a selection without labels, for every feature of the file, on a bounded sample of the rows."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from tamis.io.readers.table import Table
 from tamis.metrics import Array, Sample, dense_sample, random_columns, reconstruction_errors, score_columns
+from tamis.structure.find import Structure
+from tamis.verdict import structure_of
 
 RANDOM_LISTS = 10
 BLOCK_COLUMNS = 2000
+CHANCE = 0.05
+"""Probability that any correlation with a chosen feature counts though all are chance."""
+
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Numbers behind the page.
+    """Numbers behind the page; a category, which is several encoded features of the table, is one feature here.
 
     Attributes
     ----------
-    sample : Sample
-        The rows that everything below was computed on.
-    selected : ndarray of int
-        The chosen columns, best first.
-    errors : ndarray of shape (d,)
-        Error of every column predicted from the chosen ones on rows held out; 0 for the chosen.
-    nearest : ndarray of int, shape (d,)
-        The chosen column, other than itself, with which each column is most correlated; -1 if there is none.
-    correlation : ndarray of shape (d,)
-        The correlation with it.
-    scores : dict
-        :func:`tamis.metrics.score_columns` of the selection.
-    random_scores : list of dict
-        The same for random lists of the same size.
-    random_errors : ndarray
-        Errors of all columns predicted from one random list, for comparison.
+    names : list of str
+        The features of the file.
+    order : ndarray of int
+        All features, best first.
+    k : int
+        How many of them were chosen.
+    method_scores : ndarray
+        The method's score of each feature, the largest of a category.
+    varies : ndarray of bool
+        Whether a feature holds more than one value.
+    predicted, random_predicted : ndarray
+        Share of each feature that the chosen, and one random list, predict on rows held out.
+    nearest, correlation : ndarray
+        The chosen feature, other than itself, with which each is most correlated (-1 if there is none), and how much.
+    min_correlation : float
+        Smaller correlations may be chance.
+    structured, pvalues, partner : ndarray
+        Whether each feature carries structure, the p-value, and the other feature on which it depends most (-1 if
+        there is none).
+    scores, random_scores : dict
+        :func:`tamis.metrics.score_columns` of the selection, and their means over random lists.
+    chosen_correlations : ndarray of shape (k, k)
+        Correlations among the chosen, of categories those of their best encoded features.
+    rows : ndarray of int
+        The rows of the table that all of this was computed on.
     view_chosen, view_all : ndarray of shape (rows, 2)
-        Principal components of the chosen columns, turned towards those of all, and those of all columns.
+        Principal components of the chosen features, turned towards those of all, and those of all features.
     """
 
-    sample: Sample
-    selected: NDArray[np.intp]
-    errors: Array
-    nearest: NDArray[np.intp]
+    names: list[str]
+    order: Places
+    k: int
+    method_scores: Array
+    varies: NDArray[np.bool_]
+    predicted: Array
+    random_predicted: Array
+    nearest: Places
     correlation: Array
+    min_correlation: float
+    structured: NDArray[np.bool_]
+    pvalues: Array
+    partner: Places
     scores: dict[str, float]
-    random_scores: list[dict[str, float]]
-    random_errors: Array
+    random_scores: dict[str, float]
+    chosen_correlations: Array
+    rows: Places
     view_chosen: Array
     view_all: Array
 
     @property
-    def others(self) -> NDArray[np.intp]:
-        """The columns that were not chosen and are not constant."""
-        return np.setdiff1d(np.flatnonzero(self.sample.Z.any(axis=0)), self.selected)
+    def chosen(self) -> Places:
+        """The chosen features, best first."""
+        return self.order[: self.k]
 
-    def represented(self) -> dict[int, NDArray[np.intp]]:
-        """Give, for every chosen column, the others to which it is nearest, the most correlated first."""
-        order = self.others[np.argsort(-np.abs(self.correlation[self.others]), kind="stable")]
-        return {int(column): order[self.nearest[order] == column] for column in self.selected}
+    @property
+    def others(self) -> Places:
+        """The features that vary and were not chosen, those most correlated with a chosen one first."""
+        others = np.setdiff1d(np.flatnonzero(self.varies), self.chosen)
+        return others[np.argsort(-np.abs(self.correlation[others]), kind="stable")]
 
-    def random_mean(self, score: str) -> float:
-        """Give the mean of a score over the random lists."""
-        return float(np.mean([scores[score] for scores in self.random_scores]))
+    def represented(self) -> dict[int, Places]:
+        """Return the features that each chosen one stands for; under -1 those that are like none of them."""
+        others = self.others
+        related = np.abs(self.correlation[others]) > self.min_correlation
+        nearest = np.where(related, self.nearest[others], -1)
+        return {int(feature): others[nearest == feature] for feature in [*self.chosen, -1]}
 
 
-def analyse(selector: Any, X: Any, labels: Any = None, random_state: int = 0) -> Analysis:
-    """Look at a fitted selector's choice on the data it was fitted on, or on new data with the same columns."""
-    sample = dense_sample(X, random_state=random_state)
-    Z, selected = sample.Z, np.asarray(selector.selected_)
-    lists = random_columns(sample, len(selected), RANDOM_LISTS, random_state)
-    nearest, correlation = nearest_chosen(Z, selected)
+def analyse(selector: Any, table: Table, structure: Structure | None = None, random_state: int = 0) -> Analysis:
+    """Analyse a fitted selector's choice.
+
+    Parameters
+    ----------
+    selector : FeatureSelector
+        Fitted on the encoded features of the table.
+    table : Table
+        What it was fitted on, or new data with the same features; without missing cells.
+    structure : Structure, optional
+        Which features carry structure; tested here if it is not given.
+    random_state : int, default=0
+        Draws the rows and the random lists.
+    """
+    sample = dense_sample(table.X, random_state=random_state)
+    Z, selected, owner = sample.Z, np.asarray(selector.selected_), owners(table)
+    structure = structure or structure_of(Z)
+    (drawn,) = random_columns(sample, len(selected), 1, random_state)
     view_all = components(Z, random_state)
+    best = best_members(owner, selector.ranking_)
+    order = np.argsort(selector.ranking_[best])
+    chosen = best[order[: len(set(owner[selected]))]]
+    nearest, correlation = nearest_chosen(Z, selected, owner)
     return Analysis(
-        sample,
-        selected,
-        reconstruction_errors(Z, selected),
-        nearest,
-        correlation,
-        score_columns(sample, selected, labels, random_state=random_state),
-        [score_columns(sample, columns, labels, random_state=random_state) for columns in lists],
-        reconstruction_errors(Z, lists[0]),
-        turned(components(Z[:, selected], random_state), view_all),
-        view_all,
+        names=table.original_names,
+        order=order,
+        k=len(chosen),
+        method_scores=np.asarray(selector.scores_)[best_members(owner, -np.asarray(selector.scores_))],
+        varies=_mean(owner, Z.any(axis=0)) > 0,
+        predicted=_mean(owner, 1 - reconstruction_errors(Z, selected)),
+        random_predicted=_mean(owner, 1 - reconstruction_errors(Z, drawn)),
+        nearest=nearest,
+        correlation=correlation,
+        min_correlation=float(-ndtri(CHANCE / 2 / (Z.shape[1] * len(selected))) / np.sqrt(len(Z))),
+        **_evidence(structure, owner),
+        scores=score_columns(sample, selected, table.y, random_state=random_state),
+        random_scores=random_means(sample, len(selected), table.y, RANDOM_LISTS, random_state),
+        chosen_correlations=np.clip(Z[:, chosen].T @ Z[:, chosen] / len(Z), -1, 1),
+        rows=sample.rows,
+        view_chosen=turned(components(Z[:, selected], random_state), view_all),
+        view_all=view_all,
     )
 
 
-def nearest_chosen(Z: Array, selected: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Give every column's most correlated chosen column, other than itself, and the correlation."""
+def owners(table: Table) -> Places:
+    """Return the feature of the file that each encoded feature of a table belongs to."""
+    place = {name: position for position, name in enumerate(table.original_names)}
+    groups = table.feature_names if table.groups is None else table.groups
+    return np.array([place[name] for name in groups.tolist()], dtype=np.intp)
+
+
+def best_members(owner: Places, values: Any) -> Places:
+    """Return, for each feature of the file, its encoded feature with the smallest value."""
+    order = np.lexsort((values, owner))
+    return order[np.unique(owner[order], return_index=True)[1]]
+
+
+def _mean(owner: Places, values: Any) -> Array:
+    return np.bincount(owner, weights=values) / np.bincount(owner)
+
+
+def _evidence(structure: Structure, owner: Places) -> dict[str, Any]:
+    """Return the evidence of each feature: that of its best encoded one, times their number (Bonferroni)."""
+    best = best_members(owner, structure.pvalues)
+    partner = np.where(structure.partner[best] >= 0, owner[structure.partner[best]], -1)
+    return {
+        "structured": _mean(owner, structure.structured) > 0,
+        "pvalues": np.minimum(1.0, structure.pvalues[best] * np.bincount(owner)),
+        # The levels of a category depend on each other, which tells nothing of it.
+        "partner": np.where(partner == np.arange(len(best)), -1, partner),
+    }
+
+
+def nearest_chosen(Z: Array, selected: Places, owner: Places) -> tuple[Places, Array]:
+    """Return the most correlated chosen feature of each feature of the file, other than itself, and the correlation."""
     d = Z.shape[1]
     nearest, correlation = np.full(d, -1, dtype=np.intp), np.zeros(d)
     for start in range(0, d, BLOCK_COLUMNS):
         block = np.arange(start, min(start + BLOCK_COLUMNS, d))
         table = Z[:, block].T @ Z[:, selected] / len(Z)
-        table[block[:, None] == selected] = 0.0
+        table[owner[block][:, None] == owner[selected]] = 0.0
         best = np.abs(table).argmax(axis=1)
         value = table[np.arange(len(block)), best]
-        nearest[block] = np.where(value != 0, selected[best], -1)
+        nearest[block] = np.where(value != 0, owner[selected[best]], -1)
         correlation[block] = np.clip(value, -1, 1)
-    return nearest, correlation
+    strongest = best_members(owner, -np.abs(correlation))
+    return nearest[strongest], correlation[strongest]
 
 
 def components(Z: Array, random_state: int) -> Array:
-    """Give two principal components; a missing second one is 0."""
+    """Return two principal components; a missing second one is 0."""
     from sklearn.utils.extmath import randomized_svd
 
     wanted = min(2, *Z.shape)
@@ -114,4 +197,12 @@ def components(Z: Array, random_state: int) -> Array:
 def turned(view: Array, towards: Array) -> Array:
     """Rotate and mirror a view so that it lies as near to another as it can (Procrustes), keeping its scale."""
     left, _, right = np.linalg.svd(view.T @ towards)
-    return view @ (left @ right)
+    closest: Array = view @ (left @ right)
+    return closest
+
+
+def random_means(sample: Sample, size: int, labels: Any, n_lists: int, random_state: int) -> dict[str, float]:
+    """Return the mean scores of random lists of a size."""
+    lists = random_columns(sample, size, n_lists, random_state)
+    scores = [score_columns(sample, drawn, labels, random_state=random_state) for drawn in lists]
+    return {name: float(np.mean([entry[name] for entry in scores])) for name in scores[0]}

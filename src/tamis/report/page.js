@@ -15,7 +15,7 @@
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 13 },
-      margin: { l: 56, r: 16, t: 12, b: 48 },
+      margin: layout.margin || { l: 56, r: 16, t: layout.showlegend ? 36 : 12, b: 48 },
       height: layout.height || 340,
       legend: layout.legend || { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       hoverlabel: { namelength: -1 },
@@ -44,14 +44,19 @@
     return { data, layout };
   }
 
-  const config = { displaylogo: false, responsive: true, typesetMath: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  // On a phone the toolbar would cover the legend, and fingers zoom the page anyway.
+  const narrow = window.matchMedia("(max-width: 700px)").matches;
+  const config = { displaylogo: false, displayModeBar: narrow ? false : "hover", responsive: true, typesetMath: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
 
+  // What is folded away has no width yet; it is drawn when it is opened.
   function draw() {
     document.querySelectorAll(".plot").forEach((place) => {
+      if (place.closest("details:not([open])")) return;
       const figure = withTicks(figures[place.dataset.figure]);
       Plotly.react(place, figure.data, themed(figure.layout), config);
     });
   }
+  document.querySelectorAll("details").forEach((part) => part.addEventListener("toggle", draw));
 
   function setTheme(dark) {
     if (dark) root.dataset.theme = "dark";
@@ -68,6 +73,19 @@
   window.addEventListener("beforeprint", () => { beforePrint = root.dataset.theme === "dark"; if (beforePrint) setTheme(false); });
   window.addEventListener("afterprint", () => { if (beforePrint) setTheme(true); });
   setTheme(prefersDark.matches);
+
+  const slider = document.getElementById("size");
+  if (slider) {
+    const lists = Array.from(document.querySelectorAll(".list"));
+    const show = () => {
+      lists.forEach((list, place) => { list.hidden = place !== Number(slider.value); });
+      const size = lists[slider.value].dataset.size;
+      document.getElementById("size-shown").textContent = size;
+      slider.setAttribute("aria-valuetext", size + " features");
+    };
+    slider.addEventListener("input", show);
+    show();
+  }
 
   const body = document.querySelector("#table tbody");
   if (!body) return;

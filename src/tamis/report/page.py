@@ -1,11 +1,13 @@
-"""The page itself: the template filled in, with Plotly inside, written in one piece."""
+"""The pages themselves: templates filled in, with Plotly inside, written in one piece."""
 
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,18 @@ from tamis._version import __version__
 from tamis.columns import summarise_columns
 from tamis.extras import require
 from tamis.io.files import write_text
+from tamis.io.readers.report import LEFT_OUT, ReadReport, listed, merged
 from tamis.io.readers.table import Table
 from tamis.report import plots
 from tamis.report.analysis import Analysis
-from tamis.report.table import rows
+from tamis.report.feature_map import map_figure
+from tamis.report.features import rows
 from tamis.verdict import Verdict
 
-MOST_BYTES = 5_900_000
+MAX_BYTES = 5_900_000
 ROW_LIMITS = (1500, 500, 100, 10)
+SHARED = 200
+"""So many features are laid side by side in a comparison of lists."""
 
 
 def write_report(
@@ -31,7 +37,8 @@ def write_report(
     analysis: Analysis,
     verdict: Verdict,
     *,
-    title: str = "",
+    title: str = "Selected features",
+    steps: Sequence[tuple[str, str]] = (),
     image_shape: tuple[int, int] | None = None,
 ) -> Path:
     """Write the page of a selection.
@@ -48,6 +55,8 @@ def write_report(
         From :func:`analyse`, and what may be trusted.
     title : str
         What the data are called.
+    steps : sequence of (str, str)
+        What to do next: a sentence, and a command or an empty string.
     image_shape : (int, int), optional
         Height and width, if the features are the pixels of images.
 
@@ -56,92 +65,36 @@ def write_report(
     Path
         The path.
     """
-    figures = _figures(selector, analysis, table, image_shape)
+    values: dict[str, Any] = {
+        "method": type(selector).__name__,
+        "a": analysis,
+        "n_samples": table.shape[0],
+        "verdict": verdict,
+        "steps": steps,
+        "read": table.report,
+        "findings": finding_rows(table.report),
+        "meanings": plots.MEANINGS,
+        "parameters": _parameters(selector),
+        "details": _details(selector, analysis, table),
+    }
+    figures: list[plots.Figure | None] = []
+    figures += _pixels(selector, analysis, table, image_shape) if image_shape else []
+    figures += [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     for limit in ROW_LIMITS:
         # Names may be of any length; the page is to stay small enough to be sent.
-        page = _selection_page(selector, table, analysis, verdict, figures, limit, title)
-        if len(page.encode()) <= MOST_BYTES:
+        page = _render("selection.html", figures, title=title, rows=rows(analysis, limit), **values)
+        if len(page.encode()) <= MAX_BYTES:
             break
     return write_text(path, page)
 
 
-def _selection_page(
-    selector: Any,
-    table: Table,
-    analysis: Analysis,
-    verdict: Verdict,
-    figures: list[plots.Figure],
-    limit: int,
-    title: str,
-) -> str:
-    listed = rows(selector, analysis, table.feature_names.tolist(), limit)
-    return _render(
-        "page.html",
-        figures,
-        title=title or "Selected features",
-        method=type(selector).__name__,
-        shape=table.shape,
-        chosen=[row for row in listed if row.chosen],
-        k=len(selector.selected_),
-        verdict=verdict,
-        scores=analysis.scores,
-        random={score: analysis.random_mean(score) for score in analysis.scores},
-        sampled=None if len(analysis.sample.rows) == table.shape[0] else len(analysis.sample.rows),
-        rows=listed,
-        left_out=max(0, table.shape[1] - limit),
-        parameters=_parameters(selector),
-    )
-
-
-def write_scores(
-    path: str | Path,
-    figures: list[plots.Figure],
-    headings: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    *,
-    title: str,
-    lead: str,
-) -> Path:
-    """Write a page of plots and one table of scores, for several selections side by side."""
-    return write_text(path, _render("scores.html", figures, headings=headings, rows=cells, title=title, lead=lead))
-
-
-def _render(template: str, figures: list[plots.Figure], **values: Any) -> str:
-    require("A page", "jinja2", "plotly")
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **values,
-            figures=figures,
-            figure_data=_json({figure.name: {"data": figure.data, "layout": figure.layout} for figure in figures}),
-            version=__version__,
-            style=_resource("page.css"),
-            script=_resource("page.js"),
-            plotly=plotly_script(),
-        )
-    )
-
-
-def _figures(
-    selector: Any, analysis: Analysis, table: Table, image_shape: tuple[int, int] | None
-) -> list[plots.Figure]:
-    names: Sequence[str] = table.feature_names.tolist()
-    found = [
-        *(_pixels(selector, analysis, table, image_shape) if image_shape else []),
-        *plots.sample_figures(analysis, table.y),
-        plots.score_figure(selector, names),
-        plots.error_figure(analysis),
-        plots.correlation_figure(analysis, names),
-        plots.probability_figure(selector, names),
-        *plots.training_figures(selector),
-    ]
-    return [figure for figure in found if figure is not None]
-
-
 def _pixels(selector: Any, analysis: Analysis, table: Table, shape: tuple[int, int]) -> list[plots.Figure]:
-    mean = summarise_columns(table.X).mean
-    return plots.pixel_figures(selector, analysis, mean, shape, table.feature_names.tolist())
+    return plots.pixel_figures(selector.selected_, analysis, summarise_columns(table.X).mean, shape)
+
+
+def _details(selector: Any, analysis: Analysis, table: Table) -> list[plots.Figure | None]:
+    training = plots.training_figures(selector, table.feature_names.tolist())
+    return [plots.score_figure(analysis), plots.correlation_figure(analysis), *training]
 
 
 def _parameters(selector: Any) -> dict[str, str]:
@@ -149,43 +102,115 @@ def _parameters(selector: Any) -> dict[str, str]:
     return {name: repr(value) for name, value in selector.get_params(deep=False).items() if name not in skipped}
 
 
-def _json(value: Any) -> Any:
-    """Give JSON that may stand inside a script element: no character of it can end the element."""
+def finding_rows(report: ReadReport) -> list[tuple[str, str, str]]:
+    """Return what was noticed, left out and assumed: the kind, a phrase, and the option that changes it."""
+    found = []
+    for finding in sorted(merged(report.findings), key=lambda one: one.kind, reverse=True):
+        names = listed(finding.features)
+        text = (
+            f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + (f" in {names}" if names else "")
+        )
+        found.append((finding.kind, text, finding.option))
+    return found
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One of several lists: its name, size and features, its scores, those of random lists, and the fit's seconds."""
+
+    name: str
+    method: str
+    k: int
+    seed: int
+    selected: list[str]
+    scores: dict[str, float]
+    random: dict[str, float]
+    seconds: float | None
+
+
+def write_comparison(
+    path: str | Path, entries: Sequence[Entry], *, title: str, lead: str, read: ReadReport, start: int | None = None
+) -> Path:
+    """Write the page of several lists: of several sizes with a slider, or of several methods side by side.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to.
+    entries : sequence of Entry
+        The lists.
+    title, lead : str
+        What the data are called, and what follows, in one sentence.
+    read : ReadReport
+        What was read.
+    start : int, optional
+        The size that the slider begins with; None lays methods side by side.
+    """
+    sizes = [entry.k for entry in entries]
+    x = [entry.name for entry in entries] if start is None else sizes
+    figures = plots.score_figures(x, [entry.scores for entry in entries], [entry.random for entry in entries])
+    counts: dict[str, int] = {}
+    for name in (name for entry in entries for name in entry.selected):
+        counts[name] = counts.get(name, 0) + 1
+    shared = sorted(counts, key=lambda name: -counts[name])
+    values: dict[str, Any] = {
+        "entries": entries,
+        "title": title,
+        "lead": lead,
+        "read": read,
+        "findings": finding_rows(read),
+    }
+    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts, "meanings": plots.MEANINGS}
+    place = None if start is None else int(np.argmin(np.abs(np.array(sizes) - start)))
+    return write_text(path, _render("comparison.html", figures, place=place, **values))
+
+
+def _render(template: str, figures: Sequence[plots.Figure | None], details: Sequence[Any] = (), **values: Any) -> str:
+    require("A page", "jinja2", "plotly")
     from markupsafe import Markup
 
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"), default=_plain)
+    drawn, folded = [f for f in figures if f], [f for f in details if f]
+    data = {figure.name: {"data": figure.data, "layout": figure.layout} for figure in [*drawn, *folded]}
+    resources = {"style": Markup(_resource("page.css")), "script": Markup(_resource("page.js"))}
+    values |= {"figures": drawn, "details": folded, "figure_data": _json(data), "version": __version__}
+    values["plotly"] = plotly_script()
+    return str(_environment().get_template(template).render(**values, **resources))
+
+
+def _json(value: Any) -> Any:
+    """Return JSON that may stand inside a script element: no character of it can end the element."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for sign in "<>&'":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} has no place in a page.")
-
-
 @cache
 def plotly_script() -> Any:
-    """Give Plotly's JavaScript, as its Python package brings it."""
-    from markupsafe import Markup
-    from plotly.offline import get_plotlyjs
-
-    return Markup(get_plotlyjs().replace("</script", "<\\/script"))
-
-
-def _resource(name: str) -> Any:
+    """Return Plotly's JavaScript, as its Python package brings it."""
     from markupsafe import Markup
 
-    return Markup((files("tamis.report") / name).read_text(encoding="utf-8"))
+    script = get_data("plotly", "package_data/plotly.min.js") or b""
+    return Markup(script.decode().replace("</script", "<\\/script"))
+
+
+def _resource(name: str) -> str:
+    return (files("tamis.report") / name).read_text(encoding="utf-8")
 
 
 @cache
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    loader = FunctionLoader(lambda name: (files("tamis.report") / name).read_text(encoding="utf-8"))
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(
+        loader=FunctionLoader(_resource),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["number"] = _number
     environment.filters["percent"] = lambda value: f"{100 * max(0.0, value):.0f}%"
     return environment

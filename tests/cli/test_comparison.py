@@ -2,45 +2,7 @@ import json
 
 import pytest
 
-from tamis.cli import scoring
-
-
-@pytest.fixture
-def selected(run, table_file, roles, quick_options, tmp_path):
-    run("select", table_file, "-k", 3, "-o", "chosen", *roles, *quick_options)
-    return tmp_path / "chosen"
-
-
-SMALL = ["--random", "4", "--resamples", "2"]
-
-
-@pytest.mark.parametrize("form", ["selected.csv", "selector.tamis", "names"])
-def test_evaluate_takes_any_list(run, table_file, roles, selected, form):
-    names = [line.split(",")[1] for line in (selected / "selected.csv").read_text().splitlines()[1:]]
-    entry = ",".join(names) if form == "names" else selected / form
-    result = run("evaluate", table_file, "-f", entry, "--json", *roles, *SMALL)
-    document = json.loads(result.stdout)
-    assert document["features"] == names
-    assert set(document["scores"]) == {"explained", "smoothness", "J", "redundancy", "accuracy"}
-    assert document["random_lists"]["J"]["lists"] == 4
-    assert 0 <= document["stability"]["resamples_better_than_random"] <= 1
-
-
-def test_a_good_list_beats_random_ones(run, table_file, roles):
-    result = run("evaluate", table_file, "-f", "signal_0,signal_1", *roles, "--random", 9, "--resamples", 2)
-    rows = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
-    assert rows["accuracy"][-1] in ("7 of 9", "8 of 9", "9 of 9")
-    assert "Stability: on 100%" in result.stderr
-
-
-def test_refits_tell_how_far_a_method_agrees_with_itself(run, table_file, roles, selected):
-    result = run("evaluate", table_file, "-f", selected / "selector.tamis", "--refits", 2, *roles, *SMALL)
-    assert "Refits on halves overlap by" in result.stderr
-
-
-def test_a_text_file_lists_one_feature_a_line(tmp_path):
-    (tmp_path / "list.txt").write_text("a\nb\n\na\n")
-    assert scoring.listed_features(str(tmp_path / "list.txt")) == (("a", "b"), None)
+from tamis.cli import comparison
 
 
 def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
@@ -57,14 +19,22 @@ def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
     }
 
 
+def test_the_page_of_a_curve_holds_every_list(run, table_file, roles, tmp_path):
+    run("curve", table_file, "-k", "1,2,4", "-m", "variance", "-o", "out", *roles)
+    page = (tmp_path / "out/report.html").read_text()
+    for entry in json.loads((tmp_path / "out/result.json").read_text())["entries"]:
+        part = page.split(f'data-size="{entry["k"]}"')[1].split("</article>")[0]
+        assert all(name in part for name in entry["selected"])
+
+
 def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_path, monkeypatch):
-    inner = scoring.try_one
+    inner = comparison.fit_one
 
-    def interrupted_at_two(bar, state, name, method, k, *further):
-        state.asked = k == 2
-        return inner(bar, state, name, method, k, *further)
+    def interrupted_at_two(task, seed, bar, state):
+        state.asked = task.k == 2
+        return inner(task, seed, bar, state)
 
-    monkeypatch.setattr("tamis.cli.scoring.try_one", interrupted_at_two)
+    monkeypatch.setattr("tamis.cli.comparison.fit_one", interrupted_at_two)
     result = run("curve", table_file, "-k", "1,2,4", "-o", "out", "--json", *roles, *quick_options)
     assert result.exit_code == 130
     document = json.loads(result.stdout)
@@ -81,7 +51,7 @@ def test_compare_lays_methods_side_by_side(run, table_file, roles, tmp_path):
     result = run("compare", table_file, "-k", 2, "-m", "lscae,cae", "-o", "out", *roles, *options)
     assert result.exit_code == 0, result.stderr
     assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["method", "lscae", "cae"]
-    assert "Smallest J: " in result.stderr
+    assert "explains most: " in result.stderr
     document = json.loads(run("compare", table_file, "-k", 2, "-m", "cae", "--json", *roles, *options).stdout)
     assert len(document["entries"][0]["selected"]) == 2
 
@@ -91,3 +61,11 @@ def test_several_fits_at_a_time_give_the_same_entries(run, table_file, roles, qu
     one, two = (json.loads(run(*options, "--jobs", jobs).stdout)["entries"] for jobs in (1, 2))
     assert [entry["selected"] for entry in one] == [entry["selected"] for entry in two]
     assert [entry["scores"] for entry in one] == [entry["scores"] for entry in two]
+
+
+@pytest.mark.parametrize("command", ["curve", "compare"])
+def test_no_page_has_a_second_j(run, table_file, roles, command, tmp_path):
+    methods = ["-m", "variance"] if command == "curve" else ["-m", "variance,random"]
+    result = run(command, table_file, "-k", 2, "-o", "out", *methods, *roles)
+    assert "J" not in result.stdout.splitlines()[0].split("\t")
+    assert "J" not in json.loads((tmp_path / "out/result.json").read_text())["entries"][0]["scores"]

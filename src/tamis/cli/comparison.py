@@ -1,0 +1,211 @@
+"""Several selections of one table: ``curve`` over sizes, ``compare`` over methods."""
+
+import inspect
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from tamis.cli import fitting, output, results
+from tamis.cli.options import EXIT_INTERRUPTED, NoStructureFoundError, Reading, UsageError, split
+from tamis.cli.progress import Bar, Interruption, interruptible
+from tamis.cli.whole_features import original_names
+from tamis.metrics import dense_sample, score_columns
+from tamis.report import Entry, write_comparison
+from tamis.report.analysis import random_means
+
+if TYPE_CHECKING:
+    from tamis.io.readers import Table
+
+USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
+"""Compared by default, as far as they are there: the quick ones, and what they must beat."""
+
+RANDOM_LISTS = 3
+
+
+class Task(NamedTuple):
+    """One fit of several: the method, the size, the table that it is fitted on, and its parameters."""
+
+    method: str
+    k: int
+    table: "Table"
+    settings: dict[str, Any]
+
+
+def wanted_methods(text: str | None) -> list[str]:
+    """Return the methods that a user names: ``a,b,c``, ``all``, or by default the usual ones."""
+    from tamis.selectors import SELECTORS
+
+    if text == "all":
+        return list(SELECTORS)
+    wanted = list(dict.fromkeys(split([text]))) if text else [name for name in USUAL if name in SELECTORS.homes]
+    for name in wanted:
+        if name not in SELECTORS.homes:
+            SELECTORS[name]  # Raises the sentence that names the nearest method.
+    return wanted
+
+
+@dataclass
+class Comparison:
+    """Several selections, one after the other; what is finished is kept when the user interrupts."""
+
+    command: str
+    file: Path
+    methods: list[str]
+    sizes: list[int]
+    seed: int
+    settings: dict[str, Any]
+    folder: Path
+    reading: Reading
+    json: bool
+    jobs: int
+    force: bool
+    suggested: int | None = None
+
+    def run(self, bar: Bar) -> None:
+        """Read, fit and score everything, and write it."""
+        from tamis.io.files import recording
+
+        with results.output_folder(self.folder):
+            paths = [self.folder / name for name in ("report.html", *results.NAMES)]
+            results.check_outputs(paths, [self.file], self.force)
+            read = fitting.read_with_bar(self.file, self.reading.request(), bar)
+            if self.sizes:
+                fitting.size_for(read, max(self.sizes))
+            self.table = fitting.fill_for(read, None if self.reading.missing == "keep" else self.reading.missing, None)
+            fitting.check_rows(self.table)
+            if self.command == "curve":
+                self._suggest()
+            tasks = self._tasks(read)
+            if not self.json:
+                output.print_read(self._told(tasks))
+            self._fit_all(tasks, bar)
+            with recording():
+                self._write()
+
+    def _suggest(self) -> None:
+        """Find the number of features that explains the structure, and sizes around it if none were named."""
+        try:
+            self.suggested = fitting.suggested_size(self.table)
+        except NoStructureFoundError:
+            if not self.sizes:
+                raise
+        if not self.sizes and self.suggested is not None:
+            around = {max(1, self.suggested * factor // 4) for factor in (1, 2, 3, 4, 6, 8)}
+            self.sizes = sorted(size for size in around if size <= len(self.table.original_names))
+
+    def _tasks(self, read: "Table") -> list[Task]:
+        """Return what to fit; methods that take missing cells get the table as it was read."""
+        way = self.reading.missing
+        keeping = {m for m in self.methods if way == "keep" or (way is None and fitting.allows_missing(m))}
+        tables = {m: fitting.fill_for(read, "keep", m) if m in keeping else self.table for m in self.methods}
+        return [Task(m, size, tables[m], self._own_settings(m)) for m in self.methods for size in self.sizes]
+
+    def _own_settings(self, method: str) -> dict[str, Any]:
+        """Return the settings that a method knows; ``compare`` passes each one its own."""
+        from tamis.selectors import SELECTORS
+
+        if self.command == "curve":
+            return self.settings
+        known = {name: set(inspect.signature(SELECTORS[name].__init__).parameters) for name in self.methods}
+        strange = set(self.settings) - set().union(*known.values())
+        if strange:
+            raise UsageError(f"none of the methods has a parameter {min(strange)!r}.")
+        return {name: value for name, value in self.settings.items() if name in known[method]}
+
+    def _told(self, tasks: list[Task]) -> "Table":
+        """Return the table whose report is printed; methods that take missing cells are named beside it."""
+        report = self.table.report
+        keeping = dict.fromkeys(task.method for task in tasks if task.table.report.filled != report.filled)
+        filled = f"{report.filled} (kept for {', '.join(keeping)})" if keeping else report.filled
+        return replace(self.table, report=replace(report, filled=filled))
+
+    def _fit_all(self, tasks: list[Task], bar: Bar) -> None:
+        sample = dense_sample(self.table.X, random_state=self.seed)
+        self.entries: list[Entry] = []
+        with interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
+            for task, (selected, seconds) in zip(tasks, fit_all(tasks, self.seed, bar, state, self.jobs), strict=False):
+                if state.asked:
+                    break  # The last fit was cut short, and says nothing about its method.
+                scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
+                random = random_means(sample, len(selected), self.table.y, RANDOM_LISTS, self.seed)
+                name = f"k = {task.k}" if self.command == "curve" else task.method
+                names = original_names(self.table, selected)
+                self.entries.append(Entry(name, task.method, task.k, self.seed, names, scores, random, seconds))
+        self.interrupted = state.asked
+        if not self.entries:
+            raise KeyboardInterrupt
+
+    def conclusion(self) -> str:
+        """Return what follows, in one sentence."""
+        if self.command == "curve" and self.suggested is None:
+            return "No size is suggested: no feature depends on any other more than chance would have it."
+        if self.command == "curve":
+            return (
+                f"Suggested: k = {self.suggested}; no further feature explains a quarter of another direction of the "
+                "structure on rows held out."
+            )
+        best = max(self.entries, key=lambda entry: entry.scores["explained"])
+        return f"The list of {best.name} explains most: {best.scores['explained']:.0%} of all other features."
+
+    def _write(self) -> None:
+        results.write_lists(self.folder, self.entries)
+        sizes = (self.suggested or self.sizes[0]) if self.command == "curve" else None
+        page: dict[str, Any] = {
+            "title": self.file.name,
+            "lead": self.conclusion(),
+            "read": self.table.report,
+            "start": sizes,
+        }
+        self.page = write_comparison(self.folder / "report.html", self.entries, **page)
+        suggestion = {"suggested_k": self.suggested} if self.command == "curve" else {}
+        kept = {"interrupted": self.interrupted, **suggestion, "entries": [asdict(entry) for entry in self.entries]}
+        self.document = results.document_of(self.command, self.file, self.table, **kept, page=str(self.page))
+        results.write_result(self.folder, self.document)
+
+    def show(self) -> None:
+        """Print the result."""
+        if self.json:
+            output.print_json(self.document)
+        else:
+            headings = ["k" if self.command == "curve" else "method", *self.entries[0].scores, "seconds"]
+            names = [str(entry.k) if self.command == "curve" else entry.name for entry in self.entries]
+            rows = [
+                [name, *(f"{value:.3f}" for value in entry.scores.values()), f"{entry.seconds:.1f}"]
+                for name, entry in zip(names, self.entries, strict=True)
+            ]
+            output.print_table(self.file.name, headings, rows, numbers=range(1, len(headings)))
+            output.say(self.conclusion())
+            output.say(f"Page: {self.page}", fold=False)
+        if self.interrupted:
+            raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def fit_all(tasks: list[Task], seed: int, bar: Bar, state: Interruption, jobs: int) -> Iterator[tuple[Any, float]]:
+    """Yield what each task selects and its seconds: one after the other here, or several at a time by joblib."""
+    if jobs == 1:
+        yield from (fit_one(task, seed, bar, state) for task in tasks)
+        return
+    from joblib import Parallel, delayed
+
+    bar.stage("Fitting")
+    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(_fit_unseen)(task, seed) for task in tasks)
+    for done, one in enumerate(found, start=1):
+        bar.move(done, len(tasks), tasks[done - 1].method)
+        yield one
+
+
+def _fit_unseen(task: Task, seed: int) -> tuple[Any, float]:
+    with Bar(quiet=True) as bar:
+        return fit_one(task, seed, bar, Interruption())
+
+
+def fit_one(task: Task, seed: int, bar: Bar, state: Interruption) -> tuple[Any, float]:
+    """Fit one method for one size; return what it selects, and the seconds."""
+    begun = time.monotonic()
+    unfitted = fitting.make_selector(task.method, task.k, task.table, seed, settings=task.settings)
+    selector = fitting.fit(unfitted, task.table, bar, state, task.k, f"{task.method}, k = {task.k}")
+    return selector.selected_, time.monotonic() - begun

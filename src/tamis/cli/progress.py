@@ -1,0 +1,83 @@
+"""What users see while they wait, and a Ctrl-C that keeps what is finished."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tamis.cli.options import complain
+
+
+class Bar:
+    """A bar on standard error; silent if that is not a terminal or the bar is not wanted."""
+
+    def __init__(self, quiet: bool = False):
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task: Any = None
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        self.stage("Starting")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
+
+    def stage(self, description: str) -> None:
+        """Begin another piece of work, of unknown length."""
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(description, total=None, note="")
+
+    def move(self, done: int, total: int, note: str = "") -> None:
+        """Show how far the piece of work is."""
+        self._progress.update(self._task, completed=done, total=max(total, 1), note=note)
+
+
+STOPPING = "stopping after this epoch; press Ctrl-C again to quit at once."
+
+
+@dataclass
+class Interruption:
+    """Whether the user pressed Ctrl-C; a second time quits at once."""
+
+    hint: str = STOPPING
+    asked: bool = False
+    quit: Callable[[int, Any], Any] = signal.default_int_handler
+
+    def handle(self, number: int, frame: Any) -> None:
+        """Note the wish, or quit."""
+        if self.asked:
+            self.quit(number, frame)
+        self.asked = True
+        complain(self.hint)
+
+
+@contextmanager
+def interruptible(hint: str = STOPPING) -> Iterator[Interruption]:
+    """Let the first Ctrl-C ask for an end instead of making one."""
+    state = Interruption(hint)
+    if threading.current_thread() is not threading.main_thread():
+        yield state
+        return
+    before = signal.signal(signal.SIGINT, state.handle)
+    state.quit = before if callable(before) else signal.default_int_handler
+    try:
+        yield state
+    finally:
+        signal.signal(signal.SIGINT, before)
