@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.candidates import STRICT_FDR
 from tamis.structure.directions import principal_directions
-from tamis.structure.find import Structure, examine, sample_rows, standardised
-from tamis.structure.pursuit import pursue
+from tamis.structure.find import STRICT_FDR, Structure, examine
+from tamis.structure.pursuit import pursue, ridge_prediction
+from tamis.structure.sample import dense_features, sample_rows, standardised
 
 N_FOLDS = 5
 MAX_K = 300
@@ -17,9 +17,6 @@ MAX_K = 300
 
 MIN_GAIN = 0.25
 """Part of a direction that a feature must explain to be worth its place."""
-
-RIDGE = 0.01
-"""Penalty of the regression that explains directions, as a share of the rows."""
 
 Array = NDArray[np.float64]
 
@@ -70,8 +67,7 @@ def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
     """
     rng = np.random.default_rng(random_state)
     sample, rows = sample_rows(X, rng, 2**24)
-    names = np.arange(sample.shape[1]).astype(str).astype(object)
-    structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, names, rng)
+    structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object))
     if not structure.n_structured:
         raise NoStructureError(
             "No feature of X depends on any other more than chance would have it, so that no number of features can be "
@@ -85,11 +81,11 @@ def suggested_k(X: Any) -> int:
     return choose_k(X).k
 
 
-def k_curve(sample: Array, structure: Structure, rng: np.random.Generator) -> KCurve:
+def k_curve(sample: Any, structure: Structure, rng: np.random.Generator) -> KCurve:
     """Compute what every k explains on rows held out, and the suggestion."""
     features = np.flatnonzero(structure.structured)
     weights = structure.weights[features]
-    Z = standardised(sample[:, features], [np.arange(len(sample))])
+    Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
     max_k = min(len(features), MAX_K, 3 * structure.n_directions + 5)
     fold = rng.permutation(len(Z)) % N_FOLDS
     parts = [_explained(Z[fold != f], Z[fold == f], weights, structure.n_directions, max_k) for f in range(N_FOLDS)]
@@ -108,8 +104,7 @@ def _explained(known: Array, held: Array, weights: Array, n_directions: int, max
     order, _ = pursue(known, goal, everyone, everyone[:0], max_k)
     explained = np.empty(max_k)
     for k in range(1, max_k + 1):
-        C = known[:, order[:k]]
-        solved = np.linalg.solve(C.T @ C + RIDGE * len(C) * np.eye(k), C.T @ goal)
-        errors = ((unseen - held[:, order[:k]] @ solved) ** 2).sum(axis=0) / (unseen**2).sum(axis=0)
-        explained[k - 1] = np.maximum(1 - errors, 0).sum()
+        some = order[:k]
+        left = unseen - ridge_prediction(known[:, some], goal, held[:, some])
+        explained[k - 1] = np.maximum(1 - (left**2).sum(axis=0) / (unseen**2).sum(axis=0), 0).sum()
     return explained

@@ -5,8 +5,8 @@ import pytest
 
 from tamis import LSCAE, StructurePursuit, choose_k, find_structure
 from tamis.sizes import NoStructureError
-from tamis.structure import FewRowsWarning
-from tamis.structure.candidates import FillerWarning, candidate_features, filler_message
+from tamis.structure import FewRowsWarning, FillerWarning
+from tamis.structure.find import candidate_features, filler_message
 from tamis.synthetic import blobs_with_copies
 
 QUICK = {LSCAE: {"max_epochs": 30, "hidden_units": (8,)}, StructurePursuit: {}}
@@ -39,7 +39,7 @@ def test_enough_structure_is_no_reason_to_warn(selector, planted, recwarn):
 
 
 @both
-@pytest.mark.filterwarnings("always::tamis.structure.candidates.FillerWarning")
+@pytest.mark.filterwarnings("always::tamis.structure.find.FillerWarning")
 def test_filler_is_told_of_and_marked(selector, planted):
     with pytest.warns(FillerWarning) as caught:
         found = fit(selector, planted.X, 20)
@@ -57,7 +57,7 @@ def test_filler_is_told_of_and_marked(selector, planted):
 
 
 @both
-@pytest.mark.filterwarnings("always::tamis.structure.candidates.FillerWarning")
+@pytest.mark.filterwarnings("always::tamis.structure.find.FillerWarning")
 def test_noise_is_told_of(selector):
     X = np.random.default_rng(3).standard_normal((200, 30))
     with pytest.warns(FillerWarning, match="No feature carries structure above chance; the 5 selected ones are the"):

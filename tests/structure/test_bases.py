@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from tamis.structure.bases import CLIP, POLYNOMIALS, rank_basis
+from tamis.structure.bases import CLIP, POLYNOMIALS, rank_basis, tied_places
 
 
 def whole(X):
@@ -95,26 +95,22 @@ def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch
     np.testing.assert_array_equal(whole(X).values, expected)
 
 
-def test_shuffling_keeps_the_values_of_a_feature_in_its_batches(rng):
-    X = rng.standard_normal((40, 3))
-    batches = [np.arange(15), np.arange(15, 40)]
-    basis = rank_basis(X, batches)
-    shuffled = basis.shuffled(rng, batches)
-    assert not np.array_equal(shuffled.values, basis.values)
-    for rows in batches:
-        np.testing.assert_array_equal(np.sort(shuffled.values[:, :, rows]), np.sort(basis.values[:, :, rows]))
-
-
-def test_shuffling_keeps_the_degrees_of_a_row_together(rng):
-    basis = whole(rng.standard_normal((40, 1)))
-    shuffled = basis.shuffled(rng, [np.arange(40)])
-    places = np.argsort(basis.values[0, 0])[np.argsort(np.argsort(shuffled.values[0, 0]))]
-    np.testing.assert_array_equal(shuffled.values[:, 0], basis.values[:, 0, places])
-
-
 def test_taking_features_takes_their_values_and_degrees(rng):
     basis = whole(rng.standard_normal((20, 6)))
     some = basis.take(np.array([4, 1]))
-    assert (some.n_features, some.n_rows) == (2, 20)
     np.testing.assert_array_equal(some.values, basis.values[:, [4, 1]])
     np.testing.assert_array_equal(some.present, basis.present[:, [4, 1]])
+
+
+def test_room_for_more_features_is_left(rng):
+    X = rng.standard_normal((20, 6))
+    basis = rank_basis(X, [np.arange(20)], 3)
+    np.testing.assert_array_equal(basis.values[:, :6], whole(X).values)
+    assert not basis.values[:, 6:].any()
+    assert not basis.present[:, 6:].any()
+
+
+def test_tied_places_are_the_first_and_the_last_of_equal_values():
+    first, last = tied_places(np.array([[1.0, 1, 2, 3, 3, 3], [0.0, 1, 2, 3, 4, 5]]))
+    assert first.tolist() == [[0, 0, 2, 3, 3, 3], [0, 1, 2, 3, 4, 5]]
+    assert last.tolist() == [[1, 1, 2, 5, 5, 5], [0, 1, 2, 3, 4, 5]]

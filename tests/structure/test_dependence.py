@@ -1,13 +1,26 @@
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import ks_2samp, kstest, spearmanr
 
-from tamis.structure.bases import rank_basis
-from tamis.structure.dependence import NEAR_COPY, dependence, strongest_among, strongest_dependence
+from tamis.structure import dependence as module
+from tamis.structure.bases import RankBasis, rank_basis
+from tamis.structure.dependence import (
+    COST,
+    NEAR_COPY,
+    PRODUCTS,
+    add_shuffled,
+    dependence,
+    strongest_dependence,
+)
+from tamis.structure.evidence import tail_probability
 
 
-def basis_of(X):
-    return rank_basis(X, [np.arange(len(X))])
+def basis_of(X, n_more=0):
+    return rank_basis(X, [np.arange(len(X))], n_more)
+
+
+def strongest(X):
+    return strongest_dependence(basis_of(X), X.shape[1], np.random.default_rng(0))
 
 
 @pytest.fixture
@@ -20,27 +33,22 @@ def table(rng):
     return X
 
 
-def cube_root(statistic, freedom):
-    """Wilson and Hilferty's normal value of a chi-squared one."""
-    return ((statistic / freedom) ** (1 / 3) - (1 - 2 / (9 * freedom))) / (2 / (9 * freedom)) ** 0.5
-
-
 def naive_dependence(basis, i, j):
-    n = basis.n_rows
+    n = basis.values.shape[2]
     left, right = basis.values[:, i].astype(float), basis.values[:, j].astype(float)
     r = np.array([[np.mean(a * b) for b in right] for a in left])
-    freedom = basis.present[:, i].sum() * basis.present[:, j].sum()
-    single = max(n * r[0, 0] ** 2, n * r[1, 1] ** 2)
-    return max(cube_root(single, 1), cube_root(n * (r**2).sum(), freedom))
+    freedom = sum(basis.present[a, i] and basis.present[b, j] for a, b in PRODUCTS)
+    total = n * sum(r[pair] ** 2 for pair in PRODUCTS) - COST * (freedom - 1)
+    return max(n * r[0, 0] ** 2, n * r[1, 1] ** 2, total)
 
 
 def test_dependence_is_that_of_a_double_loop(table):
     basis = basis_of(table)
-    z = dependence(basis, basis)
+    T = dependence(basis, basis)
     for i in range(7):
         for j in range(7):
             expected = np.inf if i == j else naive_dependence(basis, i, j)
-            assert z[i, j] == pytest.approx(expected, abs=1e-3)
+            assert T[i, j] == pytest.approx(expected, abs=1e-3)
 
 
 def test_the_trend_is_the_rank_correlation_of_spearman(rng):
@@ -50,11 +58,11 @@ def test_the_trend_is_the_rank_correlation_of_spearman(rng):
     assert r == pytest.approx(spearmanr(X).statistic, abs=1e-6)
 
 
-def test_dependence_is_about_standard_normal_for_one_degree(rng):
+def test_dependence_is_about_chi_squared_for_one_degree(rng):
     X = (rng.random((400, 150)) < 0.5).astype(float)
-    z = dependence(basis_of(X[:, :75]), basis_of(X[:, 75:]))
-    assert abs(np.mean(z)) < 0.1
-    assert np.std(z) == pytest.approx(1, abs=0.1)
+    T = dependence(basis_of(X[:, :75]), basis_of(X[:, 75:]))
+    assert np.mean(T) == pytest.approx(1, abs=0.1)
+    assert np.mean(T > 3.84) == pytest.approx(0.05, abs=0.01)
 
 
 def test_near_copies_have_an_infinite_value_and_are_no_evidence(rng):
@@ -62,53 +70,100 @@ def test_near_copies_have_an_infinite_value_and_are_no_evidence(rng):
     X = np.column_stack([x, x + 0.01 * y, -x, rng.standard_normal(100)])
     basis = basis_of(X)
     assert np.isposinf(dependence(basis, basis)[0, :3]).all()
-    found = strongest_dependence(basis)
+    found = strongest(X)
     assert found.n_copies.tolist() == [2, 2, 2, 0]
     assert found.partner[:3].tolist() == [3, 3, 3]
-    assert found.strength.max() < 4
+    assert found.strength.max() < 12
 
 
 def test_a_correlation_below_that_of_copies_is_evidence(rng):
     x = rng.standard_normal(200)
     X = np.column_stack([x, x + 0.4 * rng.standard_normal(200)])
     assert 0.85 < spearmanr(X).statistic < NEAR_COPY
-    found = strongest_dependence(basis_of(X))
+    found = strongest(X)
     assert found.partner.tolist() == [1, 0]
-    assert found.strength.min() > 8
+    assert found.strength.min() > 100
 
 
 @pytest.mark.parametrize("tile", [512, 3])
 def test_strongest_dependence_is_the_largest_of_the_row(table, monkeypatch, tile):
-    monkeypatch.setattr("tamis.structure.dependence.TILE", tile)
-    basis = basis_of(table)
-    z = dependence(basis, basis)
-    np.fill_diagonal(z, -np.inf)
-    found = strongest_dependence(basis)
-    np.testing.assert_allclose(found.strength, z.max(axis=1), rtol=1e-5)
-    np.testing.assert_array_equal(found.partner, z.argmax(axis=1))
-    assert not found.n_copies.any()
+    monkeypatch.setattr(module, "TILE", tile)
+    X = np.column_stack([table, table[:, 0]])
+    basis = basis_of(X)
+    T = dependence(basis, basis)
+    T[np.isinf(T)] = -np.inf
+    found = strongest(X)
+    np.testing.assert_allclose(found.strength, T.max(axis=1), rtol=1e-5)
+    np.testing.assert_array_equal(found.partner, T.argmax(axis=1))
+    assert found.n_copies.tolist() == [1, 0, 0, 0, 0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("tile", [512, 3])
-def test_strongest_among_all_features_is_the_strongest_dependence(table, monkeypatch, tile):
-    monkeypatch.setattr("tamis.structure.dependence.TILE", tile)
-    basis = basis_of(np.column_stack([table, table[:, 0]]))
-    everyone = np.arange(8)
-    every, among = strongest_dependence(basis), strongest_among(basis, everyone, basis, everyone)
-    np.testing.assert_allclose(among.strength, every.strength, rtol=1e-5)
-    np.testing.assert_array_equal(among.partner, every.partner)
-    np.testing.assert_array_equal(among.n_copies, every.n_copies)
-    assert every.n_copies.tolist() == [1, 0, 0, 0, 0, 0, 0, 1]
-
-
-def test_strongest_among_some_names_them_by_their_numbers(table):
-    basis = basis_of(table)
-    partners = np.array([1, 4, 6])
-    found = strongest_among(basis.take(np.array([0, 3])), np.array([0, 3]), basis.take(partners), partners)
-    assert found.partner.tolist() == [1, 4]
+def test_shuffled_features_are_compared_with_the_others_alone(table, monkeypatch, rng, tile):
+    monkeypatch.setattr(module, "TILE", tile)
+    basis = basis_of(table, 10)
+    add_shuffled(basis, 7, [np.arange(70)], rng)
+    found = strongest_dependence(basis, 7, rng)
+    T = dependence(basis.take(slice(7, None)), basis.take(slice(7)))
+    np.testing.assert_allclose(found.strength[7:], T.max(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(found.strength[:7], strongest(table).strength, rtol=1e-5)
+    assert found.partner.max() < 7
 
 
 def test_a_feature_without_others_has_no_partner(rng):
-    found = strongest_dependence(basis_of(rng.standard_normal((30, 1))))
+    found = strongest(rng.standard_normal((30, 1)))
     assert found.partner.tolist() == [-1]
     assert np.isneginf(found.strength).all()
+
+
+def test_shuffling_keeps_the_values_of_a_feature_in_its_batches_and_its_degrees_together(rng):
+    batches = [np.arange(15), np.arange(15, 40)]
+    basis = rank_basis(rng.standard_normal((40, 1)), batches, 2)
+    add_shuffled(basis, 1, batches, rng)
+    original, *shuffled = basis.values.transpose(1, 2, 0)
+    for values in shuffled:
+        assert not np.array_equal(values, original)
+        for rows in batches:
+            assert sorted(map(tuple, values[rows])) == sorted(map(tuple, original[rows]))
+    assert basis.present.all()
+
+
+def test_pvalues_of_independent_features_are_uniform(rng):
+    basis = basis_of(rng.standard_normal((80, 300)), 2000)
+    add_shuffled(basis, 300, [np.arange(80)], rng)
+    strength = strongest_dependence(basis, 300, rng).strength
+    assert kstest(tail_probability(strength[:300], np.sort(strength[300:])), "uniform").pvalue > 0.01
+
+
+@pytest.fixture
+def wide(rng, monkeypatch):
+    """Thirty groups of four features, half of them opposite, among 4,000; buckets of 32."""
+    monkeypatch.setattr(module, "BUCKET", 32)
+    monkeypatch.setattr(module, "ROUNDS", 8)
+    X = rng.standard_normal((150, 4000))
+    X[:, :120] += 2 * np.repeat(rng.standard_normal((150, 30)), 4, axis=1) * np.tile([1, 1, -1, -1], 30)
+    basis = basis_of(X, 500)
+    add_shuffled(basis, 4000, [np.arange(150)], rng)
+    return basis
+
+
+def test_groups_in_wide_tables_are_found_without_comparing_all_pairs(wide, rng):
+    found = strongest_dependence(wide, 4000, rng)
+    known = found.partner[:120] // 4 == np.arange(120) // 4
+    assert known.mean() > 0.95
+    assert found.partner.max() < 4000
+    assert ks_2samp(found.strength[120:4000], found.strength[4000:]).pvalue > 0.01
+
+
+def test_strengths_in_wide_tables_are_those_of_the_partners(wide, rng):
+    found = strongest_dependence(wide, 4000, rng)
+    for j in (0, 50, 119, 3000, 4200):
+        pair = wide.take(np.array([j])), wide.take(found.partner[[j]])
+        assert found.strength[j] == pytest.approx(float(dependence(*pair)[0, 0]), rel=1e-4)
+
+
+def test_copies_in_wide_tables_are_counted_once(wide, rng):
+    values = wide.values.copy()
+    values[:, 1:3] = values[:, :1]
+    found = strongest_dependence(RankBasis(values, wide.present), 4000, rng)
+    assert found.n_copies[:3].tolist() == [2, 2, 2]

@@ -4,12 +4,20 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 
 from tamis import find_structure, open_source
-from tamis.io.sources import RowBlocks
 from tamis.structure import FewRowsWarning
 from tamis.structure.directions import Directions
-from tamis.structure.find import MIN_SHARE, MODAL_SHARE, Structure, sample_rows, standardised
+from tamis.structure.evidence import discoveries
+from tamis.structure.find import (
+    MIN_SHARE,
+    MODAL_SHARE,
+    STRICT_FDR,
+    Structure,
+    candidate_features,
+    filler_message,
+)
 
 PLANTED = [0, 1, 2, 3, 4]
+NONE = Directions(np.empty(0, np.intp), np.empty((0, 0)))
 
 
 def planted(rng, n=150, d=15):
@@ -131,9 +139,10 @@ def test_missing_cells_are_no_evidence(rng):
 
 
 def test_cells_that_are_missing_together_are_no_evidence(rng):
-    X = rng.standard_normal((300, 10))
-    X[:100, :5] = np.nan
-    assert found_in(find_structure(X, random_state=0)) == []
+    X = rng.standard_normal((20, 300, 10))
+    X[:, :100, :5] = np.nan
+    called = [find_structure(table, random_state=0).n_structured > 0 for table in X]
+    assert np.mean(called) <= 0.1 + 2 * np.sqrt(0.1 * 0.9 / 20)
 
 
 def test_constant_and_empty_features_have_the_pvalue_one(X):
@@ -179,7 +188,7 @@ def test_a_feature_may_be_missing_in_a_batch(rng):
 
 
 def test_rows_of_a_rare_batch_that_are_hardly_drawn_are_left_out(rng, monkeypatch):
-    monkeypatch.setattr("tamis.structure.find.MAX_ROWS", 150)
+    monkeypatch.setattr("tamis.structure.sample.MAX_ROWS", 150)
     X = planted(rng, n=2000)
     batch = np.r_[np.zeros(1997), np.ones(3)]
     assert found_in(find_structure(X, batch=batch, random_state=0)) == PLANTED
@@ -264,50 +273,23 @@ def test_noise_is_called_structured_as_seldom_as_the_level_says(rng):
     assert np.mean(called) <= 0.1 + 2 * np.sqrt(0.1 * 0.9 / 40)
 
 
-def test_wide_tables_are_compared_with_some_of_their_features(rng, monkeypatch):
-    X = rng.standard_normal((100, 400))
-    X[:, :40] += 1.5 * rng.standard_normal((100, 1))
-    monkeypatch.setattr("tamis.structure.find.MAX_PRODUCTS", 9 * 100 * 400 * 200)
-    every = find_structure(X, random_state=0)
-    monkeypatch.setattr("tamis.structure.find.MAX_PRODUCTS", 9 * 100 * 10)
-    some = find_structure(X, random_state=0)
-    assert len(np.unique(some.partner)) <= 200 < len(np.unique(every.partner))
-    for structure in (every, some):
-        assert set(range(40)) <= set(found_in(structure))
-        assert structure.n_structured < 50
+def test_features_that_few_rows_carry_are_not_tested(rng):
+    X = np.zeros((2000, 3000))
+    X[rng.integers(0, 2000, 6000), rng.integers(0, 3000, 6000)] = 1
+    X[:, :4] = (rng.random((2000, 1)) < 0.02) & (rng.random((2000, 4)) < 0.9)
+    structure = find_structure(csr_matrix(X), random_state=0)
+    assert found_in(structure) == [0, 1, 2, 3]
+    assert (structure.pvalues == 1).mean() > 0.9
+    same(structure, find_structure(X, random_state=0))
 
 
-def test_rows_are_drawn_where_there_are_too_many(rng):
-    X = np.arange(600.0)[:, None] * np.ones(5)
-    sample, rows = sample_rows(X, rng, max_cells=1000)
-    assert len(rows) == 200
-    assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(sample, X[rows])
-
-
-def test_infinite_cells_are_missing_and_the_table_is_not_changed(rng):
-    X = rng.standard_normal((40, 3))
-    blocks = [X[:20].astype(np.float32), X[20:].astype(np.float32)]
-    blocks[0][3, 1] = np.inf
-    sample, _ = sample_rows(RowBlocks(blocks), rng)
-    assert np.isnan(sample[3, 1])
-    assert np.isposinf(blocks[0][3, 1])
-
-
-def test_standardised_features_have_mean_zero_and_variance_one_within_batches(rng):
-    X = 5 + 3 * rng.standard_normal((60, 4))
-    X[rng.random(X.shape) < 0.2] = np.nan
-    X[:30, 3] = np.nan
-    X[:, 2] = 7
-    batches = [np.arange(30), np.arange(30, 60)]
-    Z = standardised(X, batches)
-    for rows in batches:
-        for j in range(4):
-            x = X[rows, j]
-            x = x[~np.isnan(x)]
-            expected = (x - x.mean()) / (x.std() or 1) if len(x) else x
-            np.testing.assert_allclose(Z[rows, j][~np.isnan(X[rows, j])], expected, atol=1e-12)
-    assert not Z[np.isnan(X)].any()
+def test_of_sparse_tables_too_wide_for_memory_the_most_frequent_features_are_tested(rng, monkeypatch):
+    X = (rng.random((200, 50)) < 0.1).astype(float)
+    X[:, :3] = rng.random((200, 1)) < 0.4
+    monkeypatch.setattr("tamis.structure.find.MAX_CELLS", 200 * 10)
+    structure = find_structure(csr_matrix(X), random_state=0)
+    assert (structure.partner >= 0).sum() == 10
+    assert (structure.partner[:3] >= 0).all()
 
 
 def test_no_structured_features_means_no_directions():
@@ -318,10 +300,57 @@ def test_no_structured_features_means_no_directions():
         np.full(3, -1),
         nothing,
         nothing.astype(int),
-        Directions.none(),
+        NONE,
         0.1,
         9,
         np.array(list("abc")),
     )
     assert structure.n_directions == structure.n_structured == 0
     assert structure.order.tolist() == [0, 1, 2]
+
+
+def known(pvalues, fdr=0.1):
+    pvalues = np.asarray(pvalues, float)
+    d = len(pvalues)
+    found = discoveries(pvalues, fdr)
+    names = np.array([f"x{j}" for j in range(d)], dtype=object)
+    return Structure(pvalues, found, np.full(d, -1), np.zeros(d), np.zeros(d, int), NONE, fdr, 100, names)
+
+
+@pytest.fixture
+def structure():
+    return known([0.9, 1e-6, 0.05, 1e-4, 1e-5, 1.0, 0.02])
+
+
+def test_candidates_are_the_features_that_pass_the_strict_level(structure):
+    assert candidate_features(structure, np.arange(7), 2).tolist() == [1, 4, 3]
+    assert np.flatnonzero(discoveries(structure.pvalues, STRICT_FDR)).tolist() == [1, 3, 4]
+
+
+def test_the_strongest_others_make_up_k(structure):
+    assert candidate_features(structure, np.arange(7), 6).tolist() == [1, 4, 3, 6, 2, 0]
+
+
+def test_features_that_are_not_allowed_are_no_candidates(structure):
+    assert candidate_features(structure, np.array([0, 2, 3, 4]), 3).tolist() == [4, 3, 2]
+
+
+def test_a_level_below_the_strict_one_counts():
+    assert candidate_features(known([1e-3, 1e-9, 0.5], fdr=1e-6), np.arange(3), 1).tolist() == [1]
+
+
+def test_no_candidates_are_needed_for_nothing():
+    assert candidate_features(known([0.5, 0.9]), np.arange(2), 0).tolist() == []
+
+
+def test_filler_is_counted_and_a_smaller_number_named():
+    assert filler_message(2, 5, 3) == (
+        "Only 3 features carry structure above chance; 2 of the 5 selected ones are filler (see filler_). Select at "
+        "most 3 features, or collect more rows."
+    )
+
+
+def test_a_selection_without_structure_is_told_to_be_one():
+    message = filler_message(5, 5, 0)
+    assert message.startswith("No feature carries structure above chance; the 5 selected ones are the least unlikely.")
+    assert message.endswith("Check that the right features and enough rows were read.")

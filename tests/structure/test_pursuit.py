@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tamis.structure.find import standardised
 from tamis.structure.pursuit import RIDGE, pursue
+from tamis.structure.sample import standardised
 
 NONE = np.empty(0, np.intp)
 

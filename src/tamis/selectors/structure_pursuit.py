@@ -8,8 +8,9 @@ from sklearn.utils import check_random_state
 
 from tamis.base import Selection, Task
 from tamis.selectors.structured import StructureFirst
-from tamis.structure.find import sample_rows, standardised
+from tamis.structure.directions import Directions
 from tamis.structure.pursuit import pursue
+from tamis.structure.sample import dense_features, sample_rows, standardised
 
 
 class StructurePursuit(StructureFirst):
@@ -18,7 +19,7 @@ class StructurePursuit(StructureFirst):
     Features are tested for dependence on others, above chance (:func:`tamis.find_structure`). The principal directions
     of those that pass are the goal F. Each step takes the candidate c, of what earlier ones leave of it, with the
     largest gain ``‖Fᵀc‖² / (‖c‖² + λ)``, and regresses it out of F and of the other candidates, by ridge regression.
-    Nothing is trained, and no graph is looked at: it is quick, and blind for what is not linear.
+    Nothing is trained, and there is no graph: it is quick, and blind for what is not linear.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class StructurePursuit(StructureFirst):
     must_keep, never : sequence of int or str, default=()
         Features, by position or name, that are always or never selected.
     random_state : int, RandomState or None, default=None
-        Draws the rows that are looked at, and the shuffles of the test.
+        Draws the rows that are examined, and the shuffles of the test.
 
     Attributes
     ----------
@@ -65,11 +66,13 @@ class StructurePursuit(StructureFirst):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.structure_ = self._find_structure(X, seed)
         candidates = self._candidates(self.structure_, task)
-        directions = self._goal(X, self.structure_, candidates)
+        goal = self._goal(X, self.structure_, candidates)
         sample, rows = sample_rows(X, np.random.default_rng(seed))
-        Z = standardised(sample, [np.arange(len(rows))])
-        kept = task.must_keep[Z[:, task.must_keep].any(axis=0)]
-        order, gains = pursue(Z, directions.scores(Z), np.sort(candidates), kept, task.k - len(task.must_keep))
+        features = np.unique(np.r_[goal.features, candidates, task.must_keep])
+        Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
+        F = Directions(np.searchsorted(features, goal.features), goal.loadings).scores(Z)
+        kept, free = (np.searchsorted(features, some) for some in (task.must_keep, np.sort(candidates)))
+        order, gains = pursue(Z, F, free, kept[Z[:, kept].any(axis=0)], task.k - len(task.must_keep))
         scores = np.zeros(X.shape[1])
-        scores[order] = gains
-        return self._with_evidence(Selection(scores, order.tolist()))
+        scores[features[order]] = gains
+        return self._with_evidence(Selection(scores, features[order].tolist()))

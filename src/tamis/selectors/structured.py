@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.structure import FDR, Structure, find_structure
-from tamis.structure.candidates import FillerWarning, candidate_features, filler_message
+from tamis.structure import FDR, FillerWarning, Structure, find_structure
 from tamis.structure.directions import Directions
-from tamis.structure.find import directions_of, sample_rows
+from tamis.structure.find import candidate_features, directions_of, filler_message
+from tamis.structure.sample import sample_rows
 
 
 class StructureFirst(FeatureSelector):

@@ -1,11 +1,9 @@
 """Features as orthonormal polynomials of their ranks: what dependence is measured on."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 POLYNOMIALS = (1, 2, 4)
 """Degrees that are kept: a trend, a middle against both ends, and a finer even shape."""
@@ -21,8 +19,7 @@ BLOCK = 256
 """Features whose polynomials are computed at a time, so that what is computed on the way stays in the cache."""
 
 
-@dataclass(frozen=True)
-class RankBasis:
+class RankBasis(NamedTuple):
     """Basis values of every feature.
 
     Attributes
@@ -36,32 +33,12 @@ class RankBasis:
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.values.shape[1]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.values.shape[2]
-
     def take(self, features: NDArray[np.intp] | slice) -> "RankBasis":
         """Return the basis of some features."""
         return RankBasis(self.values[:, features], self.present[:, features])
 
-    def shuffled(self, rng: np.random.Generator, batches: list[NDArray[np.intp]]) -> "RankBasis":
-        """Return the basis with the rows of every feature in an order of its own, within batches."""
-        values = np.empty_like(self.values)
-        for rows in batches:
-            keys = rng.random((self.n_features, len(rows)), dtype=np.float32)
-            order = rows[np.argsort(keys, axis=1)]
-            for made, given in zip(values, self.values, strict=True):
-                made[:, rows] = np.take_along_axis(given, order, axis=1)
-        return RankBasis(values, self.present)
 
-
-def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> RankBasis:
+def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]], n_more: int = 0) -> RankBasis:
     """Compute polynomials of the ranks of each feature, within each batch.
 
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
@@ -75,13 +52,15 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> Rank
         Numbers; NaN is missing.
     batches : list of ndarray of int
         The sorted rows of each batch; one array of all rows if there are none.
+    n_more : int, default=0
+        Room to leave for further features, which have no degrees yet.
     """
     n, d = X.shape
-    values = np.zeros((len(POLYNOMIALS), d, n), dtype=np.float32)
-    present = np.zeros((len(POLYNOMIALS), d), dtype=bool)
+    values = np.zeros((len(POLYNOMIALS), d + n_more, n), dtype=np.float32)
+    present = np.zeros((len(POLYNOMIALS), d + n_more), dtype=bool)
     for start in range(0, d, BLOCK):
         block = slice(start, min(start + BLOCK, d))
-        features = np.ascontiguousarray(X[:, block].T)
+        features = np.ascontiguousarray(X[:, block].T, dtype=np.float64)
         for rows in batches:
             # Rows are sorted, so that a batch of all of them needs no copy.
             where: Any = slice(None) if len(rows) == n else rows
@@ -90,44 +69,45 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> Rank
     return RankBasis(values, present)
 
 
-def _polynomials(features: NDArray[np.floating]) -> NDArray[np.float32]:
+def tied_places(ordered: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return, for each place of ordered rows, the first and the last place with the same value."""
+    n = ordered.shape[1]
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    first, last = np.zeros(ordered.shape, np.intp), np.full(ordered.shape, n - 1)
+    first[:, 1:] = np.maximum.accumulate(np.where(differs, np.arange(1, n), 0), axis=1)
+    backwards = np.where(differs, np.arange(n - 1), n - 1)[:, ::-1]
+    last[:, :-1] = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
+    return first, last
+
+
+def _polynomials(features: NDArray[np.float64]) -> NDArray[np.float32]:
     """Compute the kept polynomials of features (d, n): (degrees, d, n)."""
-    order = np.argsort(features, axis=1)
+    n, order = features.shape[1], np.argsort(features, axis=1)
     ordered = np.take_along_axis(features, order, axis=1)
     # NaN is not below anything, so that features with missing cells are not distinct either.
-    distinct = np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1])
-    values = np.empty((len(POLYNOMIALS), *features.shape), dtype=np.float32)
+    tied = ~(np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1]))
+    by_order = np.empty((len(POLYNOMIALS), *features.shape), dtype=np.float32)
     # Features without ties have the same ranks, in different orders: their polynomials are computed once.
-    once = _of_ranks(np.arange(1.0, features.shape[1] + 1)[None])
-    ranks = np.empty_like(order[distinct])
-    np.put_along_axis(ranks, order[distinct], np.arange(features.shape[1])[None], axis=1)
-    for made, polynomial in zip(values, once, strict=True):
-        made[distinct] = polynomial[0, ranks]
-    values[:, ~distinct] = _of_ranks(features[~distinct])
+    by_order[:, ~tied] = _of_ranks(np.arange(n, dtype=np.float64)[None], np.ones((1, n), bool))
+    if tied.any():
+        by_order[:, tied] = _of_ranks(np.add(*tied_places(ordered[tied])) / 2, ~np.isnan(ordered[tied]))
+    values = np.empty_like(by_order)
+    for polynomial, sorted_values in zip(values, by_order, strict=True):
+        np.put_along_axis(polynomial, order, sorted_values, axis=1)
     return values
 
 
-def _of_ranks(features: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Compute the kept polynomials of features (d, n) of which any may have ties or missing cells."""
-    observed = ~np.isnan(features)
-    ranks = rankdata(features, axis=1, nan_policy="propagate" if observed.all() else "omit")
-    share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / features.shape[1])
-    u = _standardised(np.where(observed, ranks, 0.0), observed, share, 0.0)
-    every = [u]
-    while len(every) < max(POLYNOMIALS):
-        product = every[-1] * u
-        every.append(_standardised(product, observed, share, MIN_REST, every))
+def _of_ranks(ranks: NDArray[np.float64], observed: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Compute the kept polynomials of ranks (d, n), 0 in cells that are not observed."""
+    share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / ranks.shape[1])
+    every: list[NDArray[np.float64]] = []
+    for degree in range(1, max(POLYNOMIALS) + 1):
+        x = ranks if degree == 1 else every[-1] * every[0]
+        x = np.where(observed, x - np.where(observed, x, 0.0).mean(axis=1, keepdims=True) / share, 0.0)
+        before = np.sqrt((x**2).mean(axis=1, keepdims=True))
+        for lower in every:
+            x -= (x * lower).mean(axis=1, keepdims=True) * lower
+        spread = np.sqrt((x**2).mean(axis=1, keepdims=True))
+        kept = spread > np.maximum(MIN_REST * before, 1e-9)
+        every.append(np.where(kept, x / np.where(kept, spread, 1.0), 0.0))
     return np.clip(np.stack([every[degree - 1] for degree in POLYNOMIALS]), -CLIP, CLIP).astype(np.float32)
-
-
-def _standardised(
-    x: NDArray, observed: NDArray[np.bool_], share: NDArray, min_rest: float, lower: list[NDArray] | None = None
-) -> NDArray:
-    """Return x centred, orthogonal to lower polynomials, with mean square 1, or 0 where almost nothing is left."""
-    x = np.where(observed, x - x.mean(axis=1, keepdims=True) / share, 0.0)
-    before = np.sqrt((x**2).mean(axis=1, keepdims=True))
-    for polynomial in lower or []:
-        x = x - (x * polynomial).mean(axis=1, keepdims=True) * polynomial
-    spread = np.sqrt((x**2).mean(axis=1, keepdims=True))
-    kept = spread > np.maximum(min_rest * before, 1e-9)
-    return np.where(kept, x / np.where(kept, spread, 1.0), 0.0)

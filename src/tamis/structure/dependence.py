@@ -1,18 +1,36 @@
-"""How strongly each feature depends on another one, on a scale common to all kinds of features."""
+"""How strongly each feature depends on another one, and how strongly shuffled features do."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tamis.structure.bases import RankBasis
 
+PRODUCTS = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
+"""Polynomials of one feature and of another, by their place in the basis, whose correlations are compared."""
+
+COST = 2.5
+"""What a further correlation costs: about as much as it adds, by chance, to the largest of many sums."""
+
 NEAR_COPY = 0.97
 """Features whose rank correlation reaches this are near copies; they are no evidence for each other."""
 
 TILE = 512
 """Features on each side of a tile, small enough for a processor's cache."""
+
+BUCKET = 256
+"""Features of a wide table that are compared with each other at a time."""
+
+ROUNDS = 16
+"""How often a wide table is dealt into buckets."""
+
+BITS = 24
+"""Random projections whose signs are a feature's place in the order that buckets are cut from."""
+
+SHUFFLED_TOGETHER = 32
+"""Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
 
 
 class Strongest(NamedTuple):
@@ -32,85 +50,124 @@ class Strongest(NamedTuple):
     partner: NDArray[np.intp]
     n_copies: NDArray[np.intp]
 
-    @classmethod
-    def empty(cls, n_features: int) -> "Strongest":
-        """Return a record of features that were compared with nothing yet."""
-        return cls(np.full(n_features, -np.inf, np.float32), np.full(n_features, -1), np.zeros(n_features, np.intp))
+
+def add_shuffled(basis: RankBasis, d: int, batches: list[NDArray[np.intp]], rng: np.random.Generator) -> None:
+    """Write features drawn among the first d, with their rows shuffled within batches, into the room after them."""
+    n_rows, width = basis.values.shape[2], max(1, min(SHUFFLED_TOGETHER, d))
+    for start in range(d, basis.values.shape[1], width):
+        block = slice(start, min(start + width, basis.values.shape[1]))
+        drawn, order = rng.permutation(d)[: block.stop - start], np.arange(n_rows)
+        for rows in batches:
+            order[rows] = rng.permutation(rows)
+        basis.values[:, block] = basis.values[:, drawn][:, :, order]
+        basis.present[:, block] = basis.present[:, drawn]
 
 
-def strongest_dependence(basis: RankBasis) -> Strongest:
-    """Compute the strongest dependence of each feature on any other; every pair is compared once."""
-    found, tiles = Strongest.empty(basis.n_features), list(_tiles(basis.n_features))
-    for number, first in enumerate(tiles):
-        for second in tiles[number:]:
-            z = dependence(basis.take(first), basis.take(second))
-            if first == second:
-                np.fill_diagonal(z, np.nan)
-            _keep_largest(found, first, z, second.start)
-            if first != second:
-                _keep_largest(found, second, z.T, first.start)
-    return found
+def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> Strongest:
+    """Compute the strongest dependence of each feature on any of the first d; shuffled ones may follow these.
 
-
-def strongest_among(
-    basis: RankBasis, numbers: NDArray[np.intp], others: RankBasis, other_numbers: NDArray[np.intp]
-) -> Strongest:
-    """Compute the strongest dependence of some features on others, a feature with the same number excepted."""
-    found = Strongest.empty(basis.n_features)
-    for rows in _tiles(basis.n_features):
-        for columns in _tiles(others.n_features):
-            z = dependence(basis.take(rows), others.take(columns))
-            z[numbers[rows, None] == other_numbers[None, columns]] = np.nan
-            _keep_largest(found, rows, z, columns.start)
-    known = found.partner >= 0
-    found.partner[known] = other_numbers[found.partner[known]]
+    Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
+    (:func:`_buckets`), which costs less then, and those of a bucket are compared.
+    """
+    total = basis.values.shape[1]
+    found = Strongest(np.full(total, -np.inf, np.float32), np.full(total, -1), np.zeros(total, np.intp))
+    numbers, few = np.arange(total), d <= 2 * BUCKET * ROUNDS
+    for rows, partners in _tiles(d, total) if few else _buckets(basis, d, found, rng):
+        first = basis.take(rows)
+        # The partners in a bucket are the first ones of its features.
+        second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
+        T = dependence(first, second)
+        # Copies meet in one tile only, but in several buckets.
+        _keep_largest(found, numbers[rows], T, numbers[partners], np.add if few else np.maximum)
+        # All pairs of two different tiles are seen once, for both.
+        if few and partners.start < rows.start < d:
+            _keep_largest(found, numbers[partners], T.T, numbers[rows], np.add)
     return found
 
 
 def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
-    """Compute the dependence of all pairs of features, as about a standard normal value under independence.
+    """Compute the dependence of all pairs of features.
 
-    With ``r_ab`` the correlation of polynomial a of one feature and b of the other, the statistics are ``n r_11²``
-    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ_ab r_ab²``. Each is chi-squared with as many degrees
-    of freedom as it has terms, which Wilson and Hilferty's cube root brings to one scale; the largest counts. Near
-    copies have ``inf``: they are no evidence for each other.
+    With ``r_ab`` the correlation of polynomial a of one feature and b of the other, it is the largest of ``n r_11²``
+    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f pairs
+    of :data:`PRODUCTS` that both features have. Under independence its tail is about that of a chi-squared variable,
+    which is exponential. Near copies have ``inf``: they are no evidence for each other.
     """
-    n = first.n_rows
-    total = np.zeros((first.n_features, second.n_features), np.float32)
-    single = total
-    for a, left in enumerate(first.values):
-        for b, right in enumerate(second.values):
-            squares = left @ right.T
-            if a == b == 0:
-                copies = np.abs(squares) >= NEAR_COPY * n
-            np.square(squares, out=squares)
-            total += squares
-            if a == b < 2:
-                single = np.maximum(single, squares)
-    freedom = np.multiply.outer(first.present.sum(axis=0), second.present.sum(axis=0)).astype(np.float32)
-    z = np.maximum(_normal(single, 1.0, n), _normal(total, np.maximum(freedom, 1.0), n))
-    z[copies] = np.inf
-    return z
+    n = first.values.shape[2]
+    left, right = ([basis.present[pair[side]] for pair in PRODUCTS] for side, basis in enumerate((first, second)))
+    total = np.array(left, np.float32).T @ np.array(right, np.float32)
+    total = (1 - total) * np.float32(COST * n)
+    single, squares = np.zeros_like(total), np.empty_like(total)
+    for a, b in PRODUCTS:
+        np.matmul(first.values[a], second.values[b].T, out=squares)
+        squares *= squares
+        total += squares
+        if a == b < 2:
+            np.maximum(single, squares, out=single)
+        if a == b == 0:
+            copies = np.flatnonzero(squares >= (NEAR_COPY * n) ** 2)
+    T = np.maximum(single, total, out=total)
+    T /= n
+    T.flat[copies] = np.inf
+    return T
 
 
-def _normal(squares: NDArray[np.float32], freedom: NDArray[np.float32] | float, n: int) -> NDArray[np.float32]:
-    """Return ``squares / n``, chi-squared, on a standard normal scale (Wilson and Hilferty, 1931)."""
-    spread = 2 / (9 * freedom)
-    return (np.cbrt(squares / (n * freedom)) - (1 - spread)) / np.sqrt(spread)
+def _tiles(d: int, total: int) -> Iterator[tuple[slice, slice]]:
+    """Yield tiles that cover every pair of a feature and one of the first d once."""
+    tiles = [slice(a, min(a + TILE, end)) for begin, end in ((0, d), (d, total)) for a in range(begin, end, TILE)]
+    for number, partners in enumerate(tiles):
+        if partners.start < d:
+            yield from ((rows, partners) for rows in tiles[number:])
 
 
-def _tiles(length: int) -> Iterator[slice]:
-    for start in range(0, length, TILE):
-        yield slice(start, min(start + TILE, length))
+def _buckets(
+    basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator
+) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
+
+    Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,
+    Charikar 2002), and the order is cut into buckets. In every fourth round each is projected by its trend or by its
+    second polynomial, as a coin decides, so that features meet that depend on each other without a trend. At last all
+    are compared with some of those that depend on others more than any shuffled feature does, so that a group of which
+    two have met is known to all its members.
+    """
+    total, n = basis.values.shape[1:]
+    for number in range(ROUNDS):
+        planes = rng.standard_normal((n, BITS)).astype(np.float32)
+        signs = basis.values[0] @ planes > 0
+        if number % 4 == 3:
+            curved = np.flatnonzero(rng.random(total) < 0.5)
+            signs[curved] = basis.values[1][curved] @ planes > 0
+        # A feature and its opposite have the same code.
+        codes = (signs ^ signs[:, :1]) @ (1 << np.arange(BITS)[::-1])
+        for bucket in np.array_split(np.argsort(codes, kind="stable"), max(1, total // BUCKET)):
+            bucket = np.sort(bucket)
+            yield bucket, bucket[bucket < d]
+    known = np.flatnonzero(found.strength[:d] > found.strength[d:].max())
+    hubs = np.sort(rng.permutation(known)[:TILE])
+    yield from ((slice(start, min(start + TILE, total)), hubs) for start in range(0, total, TILE))
 
 
-def _keep_largest(found: Strongest, features: slice, z: NDArray[np.float32], offset: int) -> None:
-    """Update the record of some features by a tile of dependences; NaN marks a feature itself, inf a near copy."""
-    copies = z == np.inf
-    found.n_copies[features] += copies.sum(axis=1)
-    z = np.where(copies | np.isnan(z), -np.inf, z)
-    best = z.argmax(axis=1)
-    value = z[np.arange(len(z)), best]
+def _keep_largest(
+    found: Strongest,
+    features: NDArray[np.intp],
+    T: NDArray[np.float32],
+    partners: NDArray[np.intp],
+    count: Callable[..., Any],
+) -> None:
+    """Update the record of features by their dependence on partners; a feature and near copies do not count."""
+    if not len(partners):
+        return
+    _, same, itself = np.intersect1d(features, partners, assume_unique=True, return_indices=True)
+    T[same, itself] = -np.inf
+    best = T.argmax(axis=1)
+    value = T[np.arange(len(T)), best]
+    if np.isposinf(value).any():
+        copies = np.isposinf(T)
+        found.n_copies[features] = count(found.n_copies[features], copies.sum(axis=1))
+        T = np.where(copies, -np.inf, T)
+        best = T.argmax(axis=1)
+        value = T[np.arange(len(T)), best]
     better = value > found.strength[features]
-    found.strength[features][better] = value[better]
-    found.partner[features][better] = best[better] + offset
+    found.strength[features[better]] = value[better]
+    found.partner[features[better]] = partners[best[better]]

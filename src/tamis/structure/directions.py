@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 Real = TypeVar("Real", np.float32, np.float64)
 
 SHUFFLES = 2
-"""Shuffled tables whose largest eigenvalues tell what chance reaches."""
+"""Shuffled tables whose eigenvalues tell what chance reaches."""
 
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
+
+BLOCK = 4096
+"""Features that are weighted, and shuffled, at a time where there are more than rows."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +33,6 @@ class Directions:
 
     features: NDArray[np.intp]
     loadings: NDArray[np.float64]
-
-    @property
-    def n_directions(self) -> int:
-        """Number of directions above chance."""
-        return self.loadings.shape[1]
-
-    @classmethod
-    def none(cls) -> "Directions":
-        """Return no directions of no features."""
-        return cls(np.empty(0, np.intp), np.empty((0, 0)))
 
     def scores(self, Z: NDArray[Real]) -> NDArray[Real]:
         """Return the directions of the rows of a standardised table, in its precision."""
@@ -67,24 +60,28 @@ def principal_directions(
         Source of the shuffles.
     """
     if not len(features):
-        return Directions.none()
-    Y = Z * np.sqrt(weights)
-    chance = np.mean([np.linalg.eigvalsh(_gram(rng.permuted(Y, axis=0))) for _ in range(SHUFFLES)], axis=0)
-    values, vectors = _spectrum(Y, chance)
-    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
-    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / len(Z))
-    return Directions(features, np.sqrt(weights)[:, None] * vectors * scale)
-
-
-def _spectrum(Y: NDArray[np.float64], chance: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the eigenvalues of ``Yᵀ Y`` above chance, the largest one in any case, and their eigenvectors."""
-    values, vectors = np.linalg.eigh(_gram(Y))
+        return Directions(features, np.empty((0, 0)))
+    roots = np.sqrt(weights)
+    chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng)) for _ in range(SHUFFLES)], axis=0)
+    values, vectors = np.linalg.eigh(_gram(Z, roots))
     above = values[::-1] > np.maximum(chance[::-1], 1e-9 * values[-1])
     n_above = max(1, int(np.logical_and.accumulate(above).sum()))
     values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
-    return values, vectors if Y.shape[1] <= len(Y) else Y.T @ vectors / np.sqrt(values)
+    if len(Z) < len(features):
+        vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
+    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
+    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / len(Z))
+    return Directions(features, roots[:, None] * vectors * scale)
 
 
-def _gram(Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the smaller one of ``Yᵀ Y`` and ``Y Yᵀ``, which share their positive eigenvalues."""
-    return Y.T @ Y if Y.shape[1] <= len(Y) else Y @ Y.T
+def _gram(
+    Z: NDArray[np.float64], roots: NDArray[np.float64], rng: np.random.Generator | None = None
+) -> NDArray[np.float64]:
+    """Return the smaller one of ``Yᵀ Y`` and ``Y Yᵀ``, which share their positive eigenvalues; rng shuffles Y."""
+    n, m = Z.shape
+    gram, width = np.zeros((min(n, m),) * 2), m if m <= n else BLOCK
+    for start in range(0, m, width):
+        Y = Z[:, start : start + width] * roots[start : start + width]
+        Y = Y if rng is None else rng.permuted(Y, axis=0)
+        gram += Y.T @ Y if m <= n else Y @ Y.T
+    return gram

@@ -1,49 +1,30 @@
-"""From strengths of dependence to p-values and discoveries."""
+"""From strengths to p-values and discoveries, and the second kind of evidence: several modes of a feature."""
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.bases import RankBasis
-from tamis.structure.dependence import Strongest, strongest_among
-
-NULL_DRAWS = 2000
-"""Strengths of shuffled features that p-values are taken from."""
+from tamis.structure.bases import tied_places
 
 TAIL_SHARE = 0.02
 """Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
 
+SCALES = (0.05, 0.1, 0.2)
+"""Shares of the rows over which densities are estimated."""
 
-def null_strengths(
-    basis: RankBasis,
-    partners: NDArray[np.intp],
-    batches: list[NDArray[np.intp]],
-    rng: np.random.Generator,
-    n_draws: int = NULL_DRAWS,
-) -> NDArray[np.float64]:
-    """Return strengths of dependence under chance: of features with their rows shuffled, on the others as they are.
+MAX_REPEATED = 0.05
+"""A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
 
-    Features of all laws are pooled. The number of false discoveries among all features is then right, though it may
-    be too large for some laws and too small for others.
-    """
-    others = basis.take(partners)
-    draws: list[NDArray[np.float32]] = []
-    # A single feature has no other one to depend on.
-    while basis.n_features > 1 and sum(len(drawn) for drawn in draws) < n_draws:
-        some = rng.permutation(basis.n_features)[:n_draws]
-        shuffled = basis.take(some).shuffled(rng, batches)
-        draws.append(strongest_among(shuffled, some, others, partners).strength)
-    null = np.concatenate([np.empty(0), *draws])
-    return np.sort(null[np.isfinite(null)])
+SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800)
+"""Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
 
-
-def dependence_pvalues(found: Strongest, null: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each strength under chance; 1 for features without a partner."""
-    strength = found.strength.astype(np.float64)
-    return np.where(np.isfinite(strength), tail_probability(strength, null), 1.0)
+DRAWS = 2000
+BLOCK = 256
 
 
 def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability that a null draw reaches each value.
+    """Return the probability that a null draw reaches each value; 1 for values that are not finite.
 
     Up to the highest :data:`TAIL_SHARE` of the ordered draws, it is the share of draws; beyond, with threshold t and
     mean excess e of those draws, ``share(t) · exp(−(x − t) / e)``.
@@ -54,19 +35,90 @@ def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) 
     top = min(n - 1, max(20, int(TAIL_SHARE * n)))
     threshold = ordered[-top]
     excess = max(float((ordered[-top:] - threshold).mean()), 1e-12)
-    empirical = (1 + n - np.searchsorted(ordered, values, side="left")) / (1 + n)
+    n_reached = n - np.searchsorted(ordered, values, side="left")
     beyond = np.exp(-np.maximum(values - threshold, 0) / excess) * (top / n)
     # Features of few values have draws far beyond an exponential tail; as many as there are, they count.
-    reached = (n - np.searchsorted(ordered, values, side="left")) / n
-    return np.where(values > threshold, np.maximum(beyond, reached), empirical)
+    tail = np.where(values > threshold, np.maximum(beyond, n_reached / n), (1 + n_reached) / (1 + n))
+    return np.where(np.isfinite(values), tail, 1.0)
 
 
 def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:
     """Select features so that the expected share of false ones is at most ``fdr`` (Benjamini and Hochberg, 1995)."""
-    order = np.argsort(pvalues, kind="stable")
-    limits = fdr * np.arange(1, len(order) + 1) / max(1, len(order))
-    below = np.flatnonzero(pvalues[order] <= limits)
-    found = np.zeros(len(order), dtype=bool)
-    if below.size:
-        found[order[: below[-1] + 1]] = True
-    return found
+    ordered = np.sort(pvalues)
+    below = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / max(1, len(ordered)))
+    return pvalues <= ordered[below[-1]] if below.size else np.zeros(len(pvalues), dtype=bool)
+
+
+def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Compute a p-value for more than one mode of each feature; 1 where it cannot be told.
+
+    The density around row i of the sorted feature is ``f_i = 1 / (x_(i+m) − x_(i))``. A valley is as deep as the lower
+    of the highest densities on its two sides exceeds the density in it,
+    ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``. Of all features with one mode the uniform one has the deepest
+    valleys by chance, so it is the null, which depends on the number of rows alone. The deepest valley over
+    :data:`SCALES`, each by its rank under the null, counts.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Numbers; features with NaN are judged by their other rows.
+    """
+    pvalues = np.ones(X.shape[1])
+    for start in range(0, X.shape[1], BLOCK):
+        ordered = np.sort(X[:, start : start + BLOCK].T.astype(np.float64), axis=1)
+        counts = (~np.isnan(ordered)).sum(axis=1)
+        for count in np.unique(counts[counts >= SIZES[0]]):
+            features, rows = np.flatnonzero(counts == count), ordered[counts == count, :count]
+            width = max(1, int(MAX_REPEATED * count))
+            continuous = np.all(rows[:, width:] > rows[:, :-width], axis=1)
+            size = max(size for size in SIZES if size <= count)
+            null, smallest = _null_depths(size)
+            depths = _deepest(_quantiles(rows[continuous], size))
+            pvalues[start + features[continuous]] = tail_probability(_over_scales(depths, null), smallest)
+    return pvalues
+
+
+@lru_cache(maxsize=len(SIZES))
+def _null_depths(size: int) -> tuple[NDArray, NDArray]:
+    """Return, for uniform features, the ordered depths at each scale and the ordered evidence over scales."""
+    depths = _deepest(np.sort(np.random.default_rng(size).random((DRAWS, size)), axis=1))
+    ordered = np.sort(depths, axis=1)
+    return ordered, np.sort(_over_scales(depths, ordered))
+
+
+def _quantiles(ordered: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return evenly spread order statistics of each ordered feature.
+
+    Repeated values fill the room halfway to their neighbours evenly; else each rounded value would be a mode.
+    """
+    tied, n = np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), ordered.shape[1]
+    if tied.any():
+        rows = ordered[tied]
+        first, last = tied_places(rows)
+        below, above = (
+            np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
+        )
+        low, high = (rows - below) / 2, (above - rows) / 2
+        low, high = np.where(first == 0, high, low), np.where(last == n - 1, low, high)
+        ordered = ordered.copy()
+        ordered[tied] = rows - low + (np.arange(n) - first + 0.5) / (last - first + 1) * (low + high)
+    return ordered[:, np.linspace(0, n - 1, size).astype(np.intp)]
+
+
+def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the logarithm of the deepest valley of each row of ordered values at each scale: (scales, rows)."""
+    size = rows.shape[1]
+    least = 1e-12 * np.maximum(rows[:, -1:] - rows[:, :1], 1e-300)
+    depths = []
+    for scale in SCALES:
+        m = max(3, int(scale * size))
+        density = -np.log(np.maximum(rows[:, m:] - rows[:, :-m], least))
+        left = np.maximum.accumulate(density, axis=1)
+        right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]
+        depths.append((np.minimum(left, right) - density).max(axis=1, initial=0.0))
+    return np.stack(depths)
+
+
+def _over_scales(depths: NDArray, ordered: NDArray) -> NDArray[np.float64]:
+    """Return ``−log`` of the smallest probability over scales of a valley as deep."""
+    return -np.log(np.min([tail_probability(row, null) for row, null in zip(depths, ordered, strict=True)], axis=0))

@@ -7,34 +7,44 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from tamis.extras import require
 from tamis.io.sources import as_source
-from tamis.structure.bases import RankBasis, rank_basis
-from tamis.structure.dependence import Strongest, strongest_among, strongest_dependence
+from tamis.structure.bases import CLIP, RankBasis, rank_basis
+from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import NULL_DRAWS, dependence_pvalues, discoveries, null_strengths
-from tamis.structure.shape import multimodality_pvalues
+from tamis.structure.evidence import discoveries, multimodality_pvalues, tail_probability
+from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, rows_of_batches, sample_rows, standardised
 
 FDR = 0.1
 """Share of false discoveries that is accepted by default."""
 
-MAX_ROWS = 2000
-"""Largest number of rows that are examined, drawn at random."""
+STRICT_FDR = 0.01
+"""Level of the candidates beyond the k strongest: nobody needs a doubtful feature when there are enough others."""
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
 
-MAX_PRODUCTS = 4.5e11
-"""Multiplications that comparing all pairs may take; wider tables are compared with some of their features."""
+NULL_DRAWS = 2000
+"""Shuffled features whose strengths p-values are taken from."""
 
-MAX_CELLS = 2**27
-"""Cells that are examined (1 GB in float64); of wider tables fewer rows, at least 200, are drawn."""
+MIN_STRENGTH = 8.0
+"""Features that so few rows carry that no dependence could be stronger, by one product, are not tested."""
+
+MODAL_SHARE = 0.1
+"""Least share of a feature with several modes: it counts, but less than features that depend on each other."""
+
+MIN_SHARE = 1e-3
+"""Least weight of a structured feature in the directions."""
 
 
 class FewRowsWarning(UserWarning):
     """The table has too few rows to tell structure from chance."""
+
+
+class FillerWarning(UserWarning):
+    """Fewer features carry structure than were asked for, and the selection was filled up."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class Structure:
     @property
     def n_directions(self) -> int:
         """Number of directions in which the structured features vary more than by chance."""
-        return self.directions.n_directions if self.n_structured else 0
+        return self.directions.loadings.shape[1]
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -150,94 +160,114 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
     stored = as_source(X)
     X = X if stored is None else stored
     sample, rows = sample_rows(X, rng)
-    batches = _batches(batch, rows, n_rows=_checked_rows(X, sample))
-    return examine(sample, batches, fdr, feature_names(X), rng)
+    if len(rows) < MIN_ROWS:
+        warn(
+            f"X has {len(rows)} rows, too few to tell structure from chance: what is found may be luck, and much may "
+            f"be missed. Collect at least {MIN_ROWS}.",
+            FewRowsWarning,
+            stacklevel=2,
+        )
+    return examine(sample, rows_of_batches(batch, rows, np.shape(X)[0]), fdr, rng, feature_names(X))
 
 
 def examine(
-    sample: NDArray[np.float64],
-    batches: list[NDArray[np.intp]],
-    fdr: float,
-    names: NDArray[Any],
-    rng: np.random.Generator,
+    sample: Any, batches: list[NDArray[np.intp]], fdr: float, rng: np.random.Generator, names: NDArray[Any]
 ) -> Structure:
-    """Compute which features of some rows carry structure, and the directions of those that do."""
-    tested = _tested(sample, batches, fdr, names, rng)
-    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(tested.structured), batches, rng))
-
-
-def _tested(
-    sample: NDArray[np.float64],
-    batches: list[NDArray[np.intp]],
-    fdr: float,
-    names: NDArray[Any],
-    rng: np.random.Generator,
-) -> Structure:
-    """Compute which features of some rows carry structure; the directions are left open."""
-    varying = np.flatnonzero(_varies(sample))
-    varied = sample if len(varying) == sample.shape[1] else sample[:, varying]
-    basis = rank_basis(varied, batches)
-    found, pvalues = _dependence(basis, batches, rng)
-    modes = _multimodality(varied, batches)
+    """Compute which features of some rows carry structure, and their directions."""
+    features, X = _features_to_test(sample)
+    basis = rank_basis(X, batches, NULL_DRAWS if len(features) > 1 else 0)
+    found, pvalues = _dependence(basis, len(features), batches, rng)
+    parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
+    modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     # Two kinds of evidence were asked for where both can be had.
-    pvalues = np.minimum(1.0, np.where(modes < 1, 2.0, 1.0) * np.minimum(pvalues, modes))
-    structured = discoveries(pvalues, fdr)
-    share = np.maximum(_explained(basis, found), np.where(structured & (modes <= pvalues), MODAL_SHARE, 0.0))
-    partner = np.where(found.partner >= 0, varying[found.partner], -1)
+    evidence = np.minimum(1.0, np.where(modes < 1, 2.0, 1.0) * np.minimum(pvalues, modes))
     d = sample.shape[1]
-    return Structure(
-        _spread(pvalues, varying, d, 1.0),
-        _spread(structured, varying, d, False),
-        _spread(partner, varying, d, -1),
-        _spread(share, varying, d, 0.0),
-        _spread(found.n_copies, varying, d, 0),
-        Directions.none(),
-        fdr,
-        len(sample),
-        names,
-    )
+    every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
+    every[features], n_copies[features] = evidence, found.n_copies
+    structured = discoveries(every, fdr)
+    partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
+    modal = structured[features] & (modes <= evidence)
+    share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
+    none = Directions(features[:0], np.empty((0, 0)))
+    tested = Structure(every, structured, partner, share, n_copies, none, fdr, len(X), names)
+    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(structured), batches, rng))
 
 
 def directions_of(
-    sample: NDArray[np.float64],
+    sample: Any,
     structure: Structure,
     features: NDArray[np.intp],
     batches: list[NDArray[np.intp]],
     rng: np.random.Generator,
 ) -> Directions:
     """Return the directions of some features in some rows, by the weights that a test gave them."""
-    Z = standardised(sample[:, features], batches)
+    Z = standardised(dense_features(sample, features), batches)
     return principal_directions(Z, features, structure.weights[features], rng)
 
 
-MODAL_SHARE = 0.1
-"""Least share of a feature with several modes: it counts, but less than features that depend on each other."""
+def candidate_features(structure: Structure, allowed: NDArray[np.intp], k: int) -> NDArray[np.intp]:
+    """Return the features among which k are chosen, by their evidence, the strongest first.
 
-MIN_SHARE = 1e-3
-"""Least weight of a structured feature in the directions."""
+    They are the structured ones that pass :data:`STRICT_FDR`, with the strongest others that make up k.
+
+    Parameters
+    ----------
+    structure : Structure
+        What is known of the features.
+    allowed : ndarray of int
+        Features that may be chosen.
+    k : int
+        Number of features to choose.
+    """
+    strict = discoveries(structure.pvalues, min(STRICT_FDR, structure.fdr))
+    order = structure.order[np.isin(structure.order, allowed)]
+    wanted = strict[order]
+    wanted[:k] = True
+    return order[wanted]
+
+
+def filler_message(n_filler: int, n_chosen: int, n_structured: int) -> str:
+    """Return the sentence that tells of filler, and what to do."""
+    if not n_structured:
+        return (
+            f"No feature carries structure above chance; the {n_chosen} selected ones are the least unlikely. Check "
+            "that the right features and enough rows were read."
+        )
+    return (
+        f"Only {n_structured} features carry structure above chance; {n_filler} of the {n_chosen} selected ones are "
+        f"filler (see filler_). Select at most {n_structured} features, or collect more rows."
+    )
+
+
+def _features_to_test(sample: Any) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
+    """Return the features that vary, and whose dependence could be told from chance, with their values.
+
+    A feature that differs from 0 in s of n rows has a basis of at most :data:`CLIP` there, so that ``n r²`` is at most
+    ``CLIP⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
+    """
+    n = sample.shape[0]
+    carried = (sample != 0).sum(axis=0).A1 if issparse(sample) else np.count_nonzero(sample, axis=0)
+    features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / CLIP**2)
+    if issparse(sample) and len(features) * n > MAX_CELLS:
+        features = np.sort(features[np.argsort(-carried[features], kind="stable")[: MAX_CELLS // n]])
+    X = dense_features(sample, features)
+    varying = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
+    return features[varying], X if varying.all() else X[:, varying]
 
 
 def _dependence(
-    basis: RankBasis, batches: list[NDArray[np.intp]], rng: np.random.Generator
+    basis: RankBasis, d: int, batches: list[NDArray[np.intp]], rng: np.random.Generator
 ) -> tuple[Strongest, NDArray[np.float64]]:
-    """Return the strongest dependence of each feature and its p-value; wide tables by some partners."""
-    d, pairs = basis.n_features, MAX_PRODUCTS / (9 * basis.n_rows)
-    everyone = np.arange(d)
-    if d * d / 2 <= pairs:
-        partners, found = everyone, strongest_dependence(basis)
-    else:
-        partners = np.sort(rng.permutation(d)[: max(200, int(pairs / d))])
-        found = strongest_among(basis, everyone, basis.take(partners), partners)
-        found = found._replace(n_copies=found.n_copies * d // len(partners))
-    # Rare strengths of wide tables are told from chance only by many draws, which short tables can afford.
-    n_draws = max(NULL_DRAWS, min(d, int(pairs / 2 / max(1, len(partners)))))
-    return found, dependence_pvalues(found, null_strengths(basis, partners, batches, rng, n_draws))
+    """Return the strongest dependence of each feature and its p-value.
 
-
-def _multimodality(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return the p-value of several modes, the smallest over batches, corrected for their number."""
-    parts = (sample if len(rows) == len(sample) else sample[rows] for rows in batches)
-    return np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
+    Features that follow the first d are shuffled ones: features of all laws are pooled, so that the number of false
+    discoveries among all features is right, though it may be too large for some laws and too small for others.
+    """
+    add_shuffled(basis, d, batches, rng)
+    every = strongest_dependence(basis, d, rng)
+    null = every.strength[d:].astype(np.float64)
+    found = Strongest(*(values[:d] for values in every))
+    return found, tail_probability(found.strength.astype(np.float64), np.sort(null[np.isfinite(null)]))
 
 
 def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
@@ -245,86 +275,9 @@ def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
 
     ``max_a Σ_b r_ab²`` over the polynomials a of the feature, less the ``degrees/n`` that chance explains.
     """
-    share, known = np.zeros(basis.n_features), np.flatnonzero(found.partner >= 0)
+    share, known, n = np.zeros(len(found.partner)), np.flatnonzero(found.partner >= 0), basis.values.shape[2]
     for some in np.array_split(known, max(1, len(known) // 2048)):
         left, right = basis.values[:, some], basis.values[:, found.partner[some]]
-        squares = (np.einsum("ajn,bjn->abj", left, right) / basis.n_rows) ** 2
-        share[some] = squares.sum(axis=1).max(axis=0) - len(squares) / basis.n_rows
+        squares = (np.einsum("ajn,bjn->abj", left, right) / n) ** 2
+        share[some] = squares.sum(axis=1).max(axis=0) - len(squares) / n
     return np.clip(share, 0.0, 1.0)
-
-
-def standardised(sample: NDArray[np.float64], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return features with mean 0 and variance 1 within each batch, 0 in missing cells."""
-    Z = np.zeros(sample.shape)
-    for rows in batches:
-        part, observed = sample[rows], ~np.isnan(sample[rows])
-        # A feature may be missing in all rows of a batch.
-        counts = np.maximum(observed.sum(axis=0), 1)
-        part = np.where(observed, part - np.nansum(part, axis=0) / counts, 0.0)
-        spread = np.sqrt((part**2).sum(axis=0) / counts)
-        Z[rows] = part / np.where(spread > 0, spread, 1.0)
-    return Z
-
-
-def sample_rows(
-    X: Any, rng: np.random.Generator, max_cells: int = MAX_CELLS, min_rows: int = 200
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return rows drawn at random, dense, and their sorted positions."""
-    source = as_source(X)
-    if source is None:
-        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
-    n, d = X.shape if source is None else source.shape
-    size = min(n, MAX_ROWS, max(min_rows, max_cells // max(1, d)))
-    rows = np.sort(rng.permutation(n)[:size])
-    taken = source.take(rows) if source is not None else X[rows]
-    dense = np.asarray(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
-    infinite = np.isinf(dense)
-    return np.where(infinite, np.nan, dense) if infinite.any() else dense, rows
-
-
-def feature_names(X: Any) -> NDArray[Any]:
-    """Return the names of the features of X, ``x0, x1, ...`` if it has none."""
-    names = getattr(X, "columns", None)
-    if names is None:
-        names = getattr(as_source(X), "names", None)
-    if names is None:
-        names = [f"x{j}" for j in range(np.shape(X)[1])]
-    return np.array([str(name) for name in names], dtype=object)
-
-
-def _checked_rows(X: Any, sample: NDArray[np.float64]) -> int:
-    if len(sample) < MIN_ROWS:
-        warn(
-            f"X has {len(sample)} rows, too few to tell structure from chance: what is found may be luck, and much may "
-            f"be missed. Collect at least {MIN_ROWS}.",
-            FewRowsWarning,
-            stacklevel=3,
-        )
-    return int(np.shape(X)[0])
-
-
-def _batches(batch: ArrayLike | None, rows: NDArray[np.intp], n_rows: int) -> list[NDArray[np.intp]]:
-    """Return the positions, among the rows drawn, of each batch."""
-    if batch is None:
-        return [np.arange(len(rows))]
-    labels = np.asarray(batch)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"batch takes a label for each of the {n_rows} rows of X; got the shape {labels.shape}.")
-    distinct, counts = np.unique(labels, return_counts=True)
-    if (counts < 3).any():
-        n_small = int((counts < 3).sum())
-        raise ValueError(f"A batch needs at least 3 rows; {n_small} of {len(counts)} batches have fewer.")
-    # Of a rare batch fewer rows may have been drawn, which tell nothing.
-    drawn = [np.flatnonzero(labels[rows] == label) for label in distinct]
-    return [part for part in drawn if len(part) >= 3]
-
-
-def _varies(sample: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.fmax.reduce(sample, axis=0) > np.fmin.reduce(sample, axis=0)
-
-
-def _spread(values: NDArray, positions: NDArray[np.intp], d: int, rest: Any) -> NDArray:
-    """Return an array of all d features from that of some."""
-    every = np.full(d, rest, dtype=values.dtype)
-    every[positions] = values
-    return every
