@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.structure.directions import principal_directions
-from tamis.structure.find import STRICT_FDR, Structure, examine
+from tamis.structure.evidence import STRICT_FDR
+from tamis.structure.find import Structure, examine
 from tamis.structure.pursuit import pursue, ridge_prediction
 from tamis.structure.sample import dense_features, sample_rows, standardised
 

@@ -1,5 +1,5 @@
 """Which features depend on others, or have a shape of their own, above chance."""
 
-from tamis.structure.find import FDR, FewRowsWarning, FillerWarning, Structure, find_structure
+from tamis.structure.find import FDR, FewRowsWarning, Structure, find_structure
 
-__all__ = ["FDR", "FewRowsWarning", "FillerWarning", "Structure", "find_structure"]
+__all__ = ["FDR", "FewRowsWarning", "Structure", "find_structure"]

@@ -63,8 +63,11 @@ def add_shuffled(basis: RankBasis, d: int, batches: list[NDArray[np.intp]], rng:
         basis.present[:, block] = basis.present[:, drawn]
 
 
-def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> Strongest:
-    """Compute the strongest dependence of each feature on any of the first d; shuffled ones may follow these.
+def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> tuple[Strongest, NDArray[np.float64]]:
+    """Compute the strongest dependence of the first d features on each other, and of shuffled ones that follow on them.
+
+    The latter, in order, are what chance reaches. Features of all laws are pooled, so that the number of false
+    discoveries among all is right, though it may be too large for some laws and too small for others.
 
     Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
     (:func:`_buckets`), which costs less then, and those of a bucket are compared.
@@ -82,7 +85,8 @@ def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> 
         # All pairs of two different tiles are seen once, for both.
         if few and partners.start < rows.start < d:
             _keep_largest(found, numbers[partners], T.T, numbers[rows], np.add)
-    return found
+    null = found.strength[d:].astype(np.float64)
+    return Strongest(found.strength[:d], found.partner[:d], found.n_copies[:d]), np.sort(null[np.isfinite(null)])
 
 
 def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
@@ -112,7 +116,7 @@ def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
     return T
 
 
-def _tiles(d: int, total: int) -> Iterator[tuple[slice, slice]]:
+def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any]]:
     """Yield tiles that cover every pair of a feature and one of the first d once."""
     tiles = [slice(a, min(a + TILE, end)) for begin, end in ((0, d), (d, total)) for a in range(begin, end, TILE)]
     for number, partners in enumerate(tiles):
@@ -120,9 +124,7 @@ def _tiles(d: int, total: int) -> Iterator[tuple[slice, slice]]:
             yield from ((rows, partners) for rows in tiles[number:])
 
 
-def _buckets(
-    basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator
-) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from tamis.structure.bases import tied_places
 
+STRICT_FDR = 0.01
+"""Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
+
 TAIL_SHARE = 0.02
 """Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
 

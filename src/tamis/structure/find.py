@@ -20,9 +20,6 @@ from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, row
 FDR = 0.1
 """Share of false discoveries that is accepted by default."""
 
-STRICT_FDR = 0.01
-"""Level of the candidates beyond the k strongest: nobody needs a doubtful feature when there are enough others."""
-
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
 
@@ -41,10 +38,6 @@ MIN_SHARE = 1e-3
 
 class FewRowsWarning(UserWarning):
     """The table has too few rows to tell structure from chance."""
-
-
-class FillerWarning(UserWarning):
-    """Fewer features carry structure than were asked for, and the selection was filled up."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +160,8 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
             FewRowsWarning,
             stacklevel=2,
         )
-    return examine(sample, rows_of_batches(batch, rows, np.shape(X)[0]), fdr, rng, feature_names(X))
+    batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
+    return examine(sample, batches, fdr, rng, feature_names(X))
 
 
 def examine(
@@ -176,7 +170,9 @@ def examine(
     """Compute which features of some rows carry structure, and their directions."""
     features, X = _features_to_test(sample)
     basis = rank_basis(X, batches, NULL_DRAWS if len(features) > 1 else 0)
-    found, pvalues = _dependence(basis, len(features), batches, rng)
+    add_shuffled(basis, len(features), batches, rng)
+    found, null = strongest_dependence(basis, len(features), rng)
+    pvalues = tail_probability(found.strength.astype(np.float64), null)
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     # Two kinds of evidence were asked for where both can be had.
@@ -205,40 +201,6 @@ def directions_of(
     return principal_directions(Z, features, structure.weights[features], rng)
 
 
-def candidate_features(structure: Structure, allowed: NDArray[np.intp], k: int) -> NDArray[np.intp]:
-    """Return the features among which k are chosen, by their evidence, the strongest first.
-
-    They are the structured ones that pass :data:`STRICT_FDR`, with the strongest others that make up k.
-
-    Parameters
-    ----------
-    structure : Structure
-        What is known of the features.
-    allowed : ndarray of int
-        Features that may be chosen.
-    k : int
-        Number of features to choose.
-    """
-    strict = discoveries(structure.pvalues, min(STRICT_FDR, structure.fdr))
-    order = structure.order[np.isin(structure.order, allowed)]
-    wanted = strict[order]
-    wanted[:k] = True
-    return order[wanted]
-
-
-def filler_message(n_filler: int, n_chosen: int, n_structured: int) -> str:
-    """Return the sentence that tells of filler, and what to do."""
-    if not n_structured:
-        return (
-            f"No feature carries structure above chance; the {n_chosen} selected ones are the least unlikely. Check "
-            "that the right features and enough rows were read."
-        )
-    return (
-        f"Only {n_structured} features carry structure above chance; {n_filler} of the {n_chosen} selected ones are "
-        f"filler (see filler_). Select at most {n_structured} features, or collect more rows."
-    )
-
-
 def _features_to_test(sample: Any) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
     """Return the features that vary, and whose dependence could be told from chance, with their values.
 
@@ -253,21 +215,6 @@ def _features_to_test(sample: Any) -> tuple[NDArray[np.intp], NDArray[np.floatin
     X = dense_features(sample, features)
     varying = np.fmax.reduce(X, axis=0) > np.fmin.reduce(X, axis=0)
     return features[varying], X if varying.all() else X[:, varying]
-
-
-def _dependence(
-    basis: RankBasis, d: int, batches: list[NDArray[np.intp]], rng: np.random.Generator
-) -> tuple[Strongest, NDArray[np.float64]]:
-    """Return the strongest dependence of each feature and its p-value.
-
-    Features that follow the first d are shuffled ones: features of all laws are pooled, so that the number of false
-    discoveries among all features is right, though it may be too large for some laws and too small for others.
-    """
-    add_shuffled(basis, d, batches, rng)
-    every = strongest_dependence(basis, d, rng)
-    null = every.strength[d:].astype(np.float64)
-    found = Strongest(*(values[:d] for values in every))
-    return found, tail_probability(found.strength.astype(np.float64), np.sort(null[np.isfinite(null)]))
 
 
 def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:

@@ -26,15 +26,15 @@ def sample_rows(
     n, d = X.shape if source is None else source.shape
     width = X.nnz // n if issparse(X) else d
     rows = np.sort(rng.permutation(n)[: min(MAX_ROWS, max(min_rows, max_cells // max(1, width)))])
-    taken = source.take(rows) if source is not None else X[rows]
+    taken: Any = source.take(rows) if source is not None else X[rows]
     taken = taken.tocsc() if issparse(taken) else np.asarray(taken)
     if taken.dtype not in (np.float32, np.float64):
         taken = taken.astype(np.float64)
-    values = taken.data if issparse(taken) else taken
-    infinite = np.isinf(values)
-    if infinite.any():
-        taken = taken.copy()
-        (taken.data if issparse(taken) else taken)[infinite] = np.nan
+    values: Any = taken.data if issparse(taken) else taken
+    # The rows drawn are a copy, unless a source hands out its own.
+    if np.isinf(values).any():
+        values = np.where(np.isinf(values), np.nan, values)
+        taken = type(taken)((values, taken.indices, taken.indptr), taken.shape) if issparse(taken) else values
     return taken, rows
 
 
@@ -69,10 +69,8 @@ def feature_names(X: Any) -> NDArray[Any]:
     return np.array([str(name) for name in names], dtype=object)
 
 
-def rows_of_batches(batch: ArrayLike | None, rows: NDArray[np.intp], n_rows: int) -> list[NDArray[np.intp]]:
+def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> list[NDArray[np.intp]]:
     """Return the positions, among the rows drawn, of each batch."""
-    if batch is None:
-        return [np.arange(len(rows))]
     labels = np.asarray(batch)
     if labels.shape != (n_rows,):
         raise ValueError(f"batch takes a label for each of the {n_rows} rows of X; got the shape {labels.shape}.")
