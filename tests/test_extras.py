@@ -71,7 +71,11 @@ CALLS = {
     "zarr": ("tamis.open_source('t.zarr')", "Reading Zarr needs zarr", "all"),
     "written text": ("write_table('new.csv', table)", "Writing .csv needs pyarrow", "cli"),
     "written h5ad": ("write_table('new.h5ad', table)", "Writing .h5ad needs anndata", "single-cell"),
-    "page": ("write_scores('p.html', [], [], [], title='t', lead='l')", "A page needs jinja2, plotly", "cli"),
+    "page": (
+        "write_comparison('p', [Entry('', '', 1, 0, [], {}, {}, 0.0)], title='', lead='', read=table.report)",
+        "A page needs jinja2, plotly",
+        "cli",
+    ),
     "frame": ("tamis.find_structure(table.X).to_frame()", "Structure.to_frame needs pandas", "all"),
 }
 
@@ -84,7 +88,7 @@ def test_whatever_needs_an_extra_names_it(tmp_path):
 import numpy as np, tamis
 from tamis.io.readers import Table, read
 from tamis.io.writers import write_table
-from tamis.report import write_scores
+from tamis.report import Entry, write_comparison
 table = Table(np.random.default_rng(0).normal(size=(30, 3)), np.array(["a", "b", "c"], dtype=object))
 for call in {[call for call, *_ in CALLS.values()]!r}:
     try:

@@ -22,58 +22,25 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Analysis:
-    """Numbers behind the page; a category, which is several encoded features of the table, is one feature here.
+    """Numbers behind the page; a category, which is several encoded features of the table, is one feature here."""
 
-    Attributes
-    ----------
-    names : list of str
-        The features of the file.
-    order : ndarray of int
-        All features, best first.
-    k : int
-        How many of them were chosen.
-    method_scores : ndarray
-        The method's score of each feature, the largest of a category.
-    varies : ndarray of bool
-        Whether a feature holds more than one value.
-    predicted, random_predicted : ndarray
-        Share of each feature that the chosen, and one random list, predict on rows held out.
-    nearest, correlation : ndarray
-        The chosen feature, other than itself, with which each is most correlated (-1 if there is none), and how much.
-    min_correlation : float
-        Smaller correlations may be chance.
-    structured, pvalues, partner : ndarray
-        Whether each feature carries structure, the p-value, and the other feature on which it depends most (-1 if
-        there is none).
-    scores, random_scores : dict
-        :func:`tamis.metrics.score_columns` of the selection, and their means over random lists.
-    chosen_correlations : ndarray of shape (k, k)
-        Correlations among the chosen, of categories those of their best encoded features.
-    rows : ndarray of int
-        The rows of the table that all of this was computed on.
-    view_chosen, view_all : ndarray of shape (rows, 2)
-        Principal components of the chosen features, turned towards those of all, and those of all features.
-    """
-
-    names: list[str]
-    order: Places
-    k: int
-    method_scores: Array
-    varies: NDArray[np.bool_]
-    predicted: Array
-    random_predicted: Array
-    nearest: Places
-    correlation: Array
-    min_correlation: float
-    structured: NDArray[np.bool_]
-    pvalues: Array
-    partner: Places
-    scores: dict[str, float]
-    random_scores: dict[str, float]
-    chosen_correlations: Array
-    rows: Places
-    view_chosen: Array
-    view_all: Array
+    names: list[str]  # the features of the file, in the order of all arrays below
+    order: Places  # all features, best first
+    k: int  # how many of them were chosen
+    method_scores: Array  # the method's score, of a category the largest
+    varies: NDArray[np.bool_]  # whether there is more than one value
+    predicted: Array  # share that the chosen predict on rows held out
+    nearest: Places  # the chosen feature, other than itself, that is most correlated; -1 if there is none
+    correlation: Array  # with that one
+    min_correlation: float  # smaller ones may be chance
+    structured: NDArray[np.bool_]  # whether structure is above chance
+    pvalues: Array  # of the structure
+    partner: Places  # the other feature that each depends on most; -1 if there is none
+    scores: dict[str, float]  # of the list, by tamis.metrics.score_columns
+    random_scores: dict[str, float]  # their means over random lists
+    rows: Places  # of the table, which all of this was computed on
+    view_chosen: Array  # two principal components of the chosen features, turned towards ...
+    view_all: Array  # ... those of all features
 
     @property
     def chosen(self) -> Places:
@@ -111,27 +78,22 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
     sample = dense_sample(table.X, random_state=random_state)
     Z, selected, owner = sample.Z, np.asarray(selector.selected_), owners(table)
     structure = structure or structure_of(Z)
-    (drawn,) = random_columns(sample, len(selected), 1, random_state)
     view_all = components(Z, random_state)
     best = best_members(owner, selector.ranking_)
-    order = np.argsort(selector.ranking_[best])
-    chosen = best[order[: len(set(owner[selected]))]]
     nearest, correlation = nearest_chosen(Z, selected, owner)
     return Analysis(
         names=table.original_names,
-        order=order,
-        k=len(chosen),
+        order=np.argsort(selector.ranking_[best]),
+        k=len(set(owner[selected])),
         method_scores=np.asarray(selector.scores_)[best_members(owner, -np.asarray(selector.scores_))],
         varies=_mean(owner, Z.any(axis=0)) > 0,
         predicted=_mean(owner, 1 - reconstruction_errors(Z, selected)),
-        random_predicted=_mean(owner, 1 - reconstruction_errors(Z, drawn)),
         nearest=nearest,
         correlation=correlation,
         min_correlation=float(-ndtri(CHANCE / 2 / (Z.shape[1] * len(selected))) / np.sqrt(len(Z))),
         **_evidence(structure, owner),
         scores=score_columns(sample, selected, table.y, random_state=random_state),
         random_scores=random_means(sample, len(selected), table.y, RANDOM_LISTS, random_state),
-        chosen_correlations=np.clip(Z[:, chosen].T @ Z[:, chosen] / len(Z), -1, 1),
         rows=sample.rows,
         view_chosen=turned(components(Z[:, selected], random_state), view_all),
         view_all=view_all,

@@ -37,9 +37,9 @@ def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, np.ndarra
     chosen, nearest = i in represented, int(analysis.nearest[i])
     score = float(analysis.method_scores[i])
     return Row(
-        rank=rank,
-        name=analysis.names[i],
-        chosen=chosen,
+        rank,
+        analysis.names[i],
+        chosen,
         score=score if np.isfinite(score) else None,
         nearest="" if nearest < 0 else analysis.names[nearest],
         correlation=None if nearest < 0 else float(analysis.correlation[i]),

@@ -28,22 +28,6 @@
     return axis && typeof axis.title === "string" ? Object.assign({}, axis, { title: { text: axis.title } }) : axis || {};
   }
 
-  // Names stand at the edge of a heat map as long as there is room for them.
-  function withTicks(figure) {
-    const layout = Object.assign({}, figure.layout);
-    const data = figure.data.map((trace) => {
-      if (!trace.ticks) return trace;
-      const few = (names, most) => (names.length <= most ? { tickvals: names.map((_, i) => i), ticktext: names } : { showticklabels: false });
-      layout.xaxis = Object.assign({ showgrid: false, zeroline: false, tickangle: -60 }, layout.xaxis, few(trace.ticks.x, 40));
-      layout.yaxis = Object.assign({ showgrid: false, zeroline: false }, layout.yaxis, few(trace.ticks.y, 40));
-      const plain = Object.assign({}, trace);
-      delete plain.ticks;
-      plain.colorbar = { thickness: 12, outlinewidth: 0 };
-      return plain;
-    });
-    return { data, layout };
-  }
-
   // On a phone the toolbar would cover the legend, and fingers zoom the page anyway.
   const narrow = window.matchMedia("(max-width: 700px)").matches;
   const config = { displaylogo: false, displayModeBar: narrow ? false : "hover", responsive: true, typesetMath: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
@@ -52,7 +36,7 @@
   function draw() {
     document.querySelectorAll(".plot").forEach((place) => {
       if (place.closest("details:not([open])")) return;
-      const figure = withTicks(figures[place.dataset.figure]);
+      const figure = figures[place.dataset.figure];
       Plotly.react(place, figure.data, themed(figure.layout), config);
     });
   }

@@ -1,6 +1,5 @@
 """The pages themselves: templates filled in, with Plotly inside, written in one piece."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,26 +74,18 @@ def write_report(
         "findings": finding_rows(table.report),
         "meanings": plots.MEANINGS,
         "parameters": _parameters(selector),
-        "details": _details(selector, analysis, table),
+        "details": [plots.score_figure(analysis), *plots.training_figures(selector)],
     }
-    figures: list[plots.Figure | None] = []
-    figures += _pixels(selector, analysis, table, image_shape) if image_shape else []
-    figures += [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
+    figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
+    if image_shape:
+        mean = summarise_columns(table.X).mean
+        figures[:0] = plots.pixel_figures(selector.selected_, analysis, mean, image_shape)
     for limit in ROW_LIMITS:
         # Names may be of any length; the page is to stay small enough to be sent.
         page = _render("selection.html", figures, title=title, rows=rows(analysis, limit), **values)
         if len(page.encode()) <= MAX_BYTES:
             break
     return write_text(path, page)
-
-
-def _pixels(selector: Any, analysis: Analysis, table: Table, shape: tuple[int, int]) -> list[plots.Figure]:
-    return plots.pixel_figures(selector.selected_, analysis, summarise_columns(table.X).mean, shape)
-
-
-def _details(selector: Any, analysis: Analysis, table: Table) -> list[plots.Figure | None]:
-    training = plots.training_figures(selector, table.feature_names.tolist())
-    return [plots.score_figure(analysis), plots.correlation_figure(analysis), *training]
 
 
 def _parameters(selector: Any) -> dict[str, str]:
@@ -133,18 +124,7 @@ def write_comparison(
 ) -> Path:
     """Write the page of several lists: of several sizes with a slider, or of several methods side by side.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where to.
-    entries : sequence of Entry
-        The lists.
-    title, lead : str
-        What the data are called, and what follows, in one sentence.
-    read : ReadReport
-        What was read.
-    start : int, optional
-        The size that the slider begins with; None lays methods side by side.
+    The lead is what follows, in one sentence; the slider starts at a size, and None lays methods side by side.
     """
     sizes = [entry.k for entry in entries]
     x = [entry.name for entry in entries] if start is None else sizes
@@ -167,33 +147,18 @@ def write_comparison(
 
 def _render(template: str, figures: Sequence[plots.Figure | None], details: Sequence[Any] = (), **values: Any) -> str:
     require("A page", "jinja2", "plotly")
-    from markupsafe import Markup
-
-    drawn, folded = [f for f in figures if f], [f for f in details if f]
-    data = {figure.name: {"data": figure.data, "layout": figure.layout} for figure in [*drawn, *folded]}
-    resources = {"style": Markup(_resource("page.css")), "script": Markup(_resource("page.js"))}
-    values |= {"figures": drawn, "details": folded, "figure_data": _json(data), "version": __version__}
-    values["plotly"] = plotly_script()
-    return str(_environment().get_template(template).render(**values, **resources))
-
-
-def _json(value: Any) -> Any:
-    """Return JSON that may stand inside a script element: no character of it can end the element."""
-    from markupsafe import Markup
-
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&'":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
+    drawn = [figure for figure in figures if figure]
+    data = {figure.name: {"data": figure.data, "layout": figure.layout} for figure in [*drawn, *details]}
+    values |= {"figures": drawn, "details": details, "figure_data": data, "version": __version__}
+    values |= {"style": _resource("page.css"), "script": _resource("page.js"), "plotly": plotly_script()}
+    return str(_environment().get_template(template).render(**values))
 
 
 @cache
-def plotly_script() -> Any:
+def plotly_script() -> str:
     """Return Plotly's JavaScript, as its Python package brings it."""
-    from markupsafe import Markup
-
     script = get_data("plotly", "package_data/plotly.min.js") or b""
-    return Markup(script.decode().replace("</script", "<\\/script"))
+    return script.decode().replace("</script", "<\\/script")
 
 
 def _resource(name: str) -> str:
@@ -212,7 +177,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
-    environment.filters["percent"] = lambda value: f"{100 * max(0.0, value):.0f}%"
+    environment.filters["percent"] = "{:.0%}".format
     return environment
 
 

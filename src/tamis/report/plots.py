@@ -19,7 +19,6 @@ LABEL_COLOURS = [
 ]
 LABEL_MARKS = ["circle", "diamond", "square", "cross", "triangle-up", "x"]
 MAX_POINTS = 3000
-MAX_CELLS = 60
 MAX_LABELS = 12
 NAME_LENGTH = 32
 
@@ -99,122 +98,53 @@ def _by_label(known: Any) -> list[tuple[str, Any]]:
 
 
 def prediction_figure(analysis: Analysis) -> Figure | None:
-    """Draw how well the features that were not chosen are predicted, against one random list."""
+    """Draw how well the other features with structure are predicted."""
     others = analysis.others[analysis.structured[analysis.others]]
     if not len(others):
         return None
-    edges = np.linspace(0, 1, 21)
-    data = []
-    for name, shares, colour in (
-        ("from the chosen", analysis.predicted, CHOSEN),
-        ("from a random list", analysis.random_predicted, OTHER),
-    ):
-        counts, _ = np.histogram(np.clip(shares[others][shares[others] < 1], 0, 1), bins=edges)
-        data.append(lines((edges[1:] + edges[:-1]) / 2, counts, name, colour, shape="hvh"))
-    data[0]["fill"] = "tozeroy"
+    counts, edges = np.histogram(np.clip(analysis.predicted[others], 0, 1), bins=20, range=(0, 1))
+    bars = points(edges[:-1] + 0.025, counts, "features", CHOSEN, 0) | {"type": "bar"}
     caption = (
         "How much of every other feature with structure can be predicted, on samples held out. The further right, the "
         "more of the table the chosen features hold."
     )
-    return Figure(
-        "prediction", "How much of the rest is kept", caption, data, axes("share predicted", "features", True)
-    )
+    layout = axes("share predicted", "features", False)
+    return Figure("prediction", "How much of the rest is kept", caption, [bars], layout)
 
 
 def score_figure(analysis: Analysis) -> Figure:
     """Draw the score of every feature by rank, the chosen marked."""
-    data = []
-    for name, first, features, colour in (
-        ("chosen", 1, analysis.chosen, CHOSEN),
-        ("not chosen", analysis.k + 1, analysis.order[analysis.k :], OTHER),
-    ):
-        scores = analysis.method_scores[features]
-        shown = np.flatnonzero(np.isfinite(scores))
-        shown = (
-            shown[np.unique(np.linspace(0, max(0, len(shown) - 1), MAX_POINTS // 2).astype(int))]
-            if len(shown)
-            else shown
-        )
-        trace = points(first + shown, scores[shown], name, colour, 6)
-        trace["text"] = [label(analysis.names[i]) for i in features[shown]]
-        data.append(trace | {"hovertemplate": "%{text}<br>rank %{x}, score %{y}<extra></extra>"})
-    caption = "The larger the score, the more the method wants the feature. Names show at the pointer."
-    return Figure("scores", "Score of every feature", caption, data, axes("rank", "score", True))
+    ranks = np.unique(np.linspace(0, len(analysis.order) - 1, MAX_POINTS).astype(int))
+    ranks = ranks[np.isfinite(analysis.method_scores[analysis.order[ranks]])]
+    shown = analysis.order[ranks]
+    colours = [CHOSEN if rank < analysis.k else OTHER for rank in ranks]
+    trace = points(ranks + 1, analysis.method_scores[shown], "features", colours, 6)
+    trace["text"] = [label(analysis.names[i]) for i in shown]
+    trace["hovertemplate"] = "%{text}<br>rank %{x}, score %{y}<extra></extra>"
+    caption = (
+        "The larger the score, the more the method wants the feature; the chosen are blue. Names show at the pointer."
+    )
+    return Figure("scores", "Score of every feature", caption, [trace], axes("rank", "score", False))
 
 
-def correlation_figure(analysis: Analysis) -> Figure | None:
-    """Draw the correlations among the chosen features, similar ones side by side."""
-    if analysis.k < 2:
-        return None
-    table = analysis.chosen_correlations[:MAX_CELLS, :MAX_CELLS]
-    order = np.argsort(np.linalg.eigh(table)[1][:, -1])
-    ticks = [label(analysis.names[i]) for i in analysis.chosen[order]]
-    caption = "Pale cells off the diagonal mean that the chosen features do not repeat each other."
-    if analysis.k > MAX_CELLS:
-        caption += f" The best {MAX_CELLS} of {analysis.k} are shown."
-    heat = _heat(table[np.ix_(order, order)], ticks, ticks, (-1, 1), "RdBu")
-    return Figure("correlations", "Correlation of the chosen", caption, [heat], _square(len(ticks)))
-
-
-def _heat(table: Array, x: list[str], y: list[str], span: tuple[float, float], colours: str) -> dict[str, Any]:
-    # Positions rather than names are the coordinates: two shortened names may be equal.
-    return {
-        "type": "heatmap",
-        "z": [rounded(row, 3) for row in table],
-        "x": list(range(len(x))),
-        "y": list(range(len(y))),
-        "customdata": [[f"{row} / {column}" for column in x] for row in y],
-        "hovertemplate": "%{customdata}: %{z}<extra></extra>",
-        "zmin": span[0],
-        "zmax": span[1],
-        "colorscale": colours,
-        "ticks": {"x": x, "y": y},
-    }
-
-
-def _square(size: int) -> dict[str, Any]:
-    return {"yaxis": {"autorange": "reversed"}, "height": min(760, 320 + 7 * size)}
-
-
-def training_figures(selector: Any, names: Sequence[str]) -> list[Figure]:
-    """Draw the history of a neural fit: J and its terms, temperature, peak probability and the probabilities."""
+def training_figures(selector: Any) -> list[Figure]:
+    """Draw the history of a neural fit: J and its terms, temperature and peak probability."""
     history = getattr(selector, "history_", None)
-    known = getattr(getattr(history, "dtype", None), "names", None) or ()
-    if history is None or not known or not len(history):
+    if history is None or not len(history):
         return []
-    terms = [name for name in known if name not in ("epoch", "temperature", "peak_probability")]
+    terms = [name for name in history.dtype.names if name not in ("epoch", "temperature", "peak_probability")]
     settled = "Mean over the units of their largest selection probability; 1 means settled."
-    figures = [
-        _curves(history, "objective", "J and its terms", terms, "Smaller is better."),
-        _curves(history, "temperature", "Temperature", ["temperature"], "Choices become hard as it falls."),
-        _curves(history, "peak", "Peak probability", ["peak_probability"], settled),
+    plans = [
+        ("objective", "J and its terms", terms, "Smaller is better."),
+        ("temperature", "Temperature", ["temperature"], "Choices become hard as it falls."),
+        ("peak", "Peak probability", ["peak_probability"], settled),
     ]
-    probabilities = _probabilities(selector, names)
-    return [figure for figure in figures if figure.data] + ([probabilities] if probabilities else [])
-
-
-def _curves(history: Any, name: str, title: str, columns: list[str], caption: str) -> Figure:
-    known = history.dtype.names
-    epochs = history["epoch"] if "epoch" in known else np.arange(1, len(history) + 1)
-    data = [
-        lines(epochs, history[column], "J" if column == "objective" else column.replace("_", " "), colour)
-        for column, colour in zip(columns, LABEL_COLOURS * len(columns), strict=False)
-        if column in known
-    ]
-    return Figure(name, title, caption, data, axes("epoch", title.split(" ")[0], len(data) > 1))
-
-
-def _probabilities(selector: Any, names: Sequence[str]) -> Figure | None:
-    """Draw which unit shows which encoded feature with what probability."""
-    found = getattr(selector, "selection_probs_", None)
-    if found is None or not len(found):
-        return None
-    chosen = np.asarray(selector.selected_)[:MAX_CELLS]
-    table = np.asarray(found)[:, chosen]
-    units = np.argsort(table.argmax(axis=1) - table.max(axis=1), kind="stable")[:MAX_CELLS]
-    caption = "Each row is a unit of the network, each column a chosen feature; a bright cell is a clear choice."
-    heat = _heat(table[units], [label(names[i]) for i in chosen], [f"unit {i + 1}" for i in units], (0, 1), "Viridis")
-    return Figure("probabilities", "Selection probabilities", caption, [heat], _square(len(chosen)))
+    figures = []
+    for name, title, columns, caption in plans:
+        named = zip(columns, LABEL_COLOURS * len(columns), strict=False)
+        data = [lines(history["epoch"], history[column], column.replace("_", " "), c) for column, c in named]
+        figures.append(Figure(name, title, caption, data, axes("epoch", "", len(data) > 1)))
+    return figures
 
 
 def pixel_figures(selected: Any, analysis: Analysis, mean: Array, shape: tuple[int, int]) -> list[Figure]:
