@@ -1,0 +1,181 @@
+"""Expression as it comes: counts, log-normalised or scaled, in memory or on disk; a sample of it on the log scale."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, issparse
+
+from tamis.io.sources import TableSource, as_source
+
+MAX_CELLS = 4000
+"""Cells that are drawn to choose genes by; the statistics of genes are of all cells."""
+
+MAX_LOG = 30.0
+"""No logarithm of a count reaches it, so that larger values are on a linear scale."""
+
+MAX_OFFSET = 0.5
+"""Scaled genes have a mean that is at most this part of their standard deviation, clipping included."""
+
+BLOCK_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Cells × genes, as it is stored, with a sample of cells on the log scale.
+
+    Attributes
+    ----------
+    genes : ndarray of str
+        Symbols.
+    var : DataFrame
+        The table of the genes.
+    kind : str
+        What the matrix holds: "counts", "linear", "log" or "scaled".
+    cells : ndarray of int
+        The sorted positions of the sampled cells.
+    sample : ndarray of float32, shape (n_sampled, n_genes)
+        Their expression; counts and linear values are divided by size factors, then log(1 + x) is taken.
+    mean, detection : ndarray of shape (n_genes,)
+        Mean of that expression, and share of cells in which the gene is detected, over all cells.
+    """
+
+    genes: NDArray[np.str_]
+    var: Any
+    kind: str
+    cells: NDArray[np.intp]
+    sample: NDArray[np.float32]
+    mean: NDArray[np.float64]
+    detection: NDArray[np.float64]
+
+
+def read_expression(
+    adata: Any,
+    *,
+    layer: str | None = None,
+    use_raw: bool = False,
+    gene_key: str | None = None,
+    max_cells: int = MAX_CELLS,
+    random_state: int | None = 0,
+) -> Expression:
+    """Read the matrix of an AnnData object, which is not changed, and normalise a sample of its cells.
+
+    The size factor of a cell is its total, divided by the median total of the sampled cells.
+    """
+    X, var, place = _matrix(adata, layer, use_raw)
+    genes = _symbols(var, gene_key)
+    n = X.shape[0]
+    cells = np.sort(np.random.default_rng(random_state).permutation(n)[:max_cells])
+    raw = _rows(X, cells)
+    kind = recognise(raw, place)
+    target = float(np.median(_totals(raw))) if kind in ("counts", "linear") else None
+    mean, detection = _statistics(X, kind, target, place)
+    sample = normalised(raw, target)
+    dense = np.asarray(sample.toarray() if issparse(sample) else sample, dtype=np.float32)
+    return Expression(genes, var, kind, cells, dense, mean, detection)
+
+
+def recognise(block: Any, place: str = "X") -> str:
+    """Return what cells × genes hold: "counts", "linear", "log" or "scaled"."""
+    values = block.data if issparse(block) else np.asarray(block)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{place} holds NaN or infinite values; replace them, or name another layer.")
+    if values.min(initial=0.0) < 0:
+        dense = np.asarray(block.toarray() if issparse(block) else block, dtype=np.float64)
+        offset = np.abs(dense.mean(axis=0)) / np.maximum(dense.std(axis=0), 1e-12)
+        if np.median(offset) > MAX_OFFSET:
+            raise ValueError(
+                f"{place} holds negative values, and its genes are not centred, so that it is neither expression nor "
+                "scaled expression; name a layer with counts or log-normalised values."
+            )
+        return "scaled"
+    if (values == np.round(values)).all():
+        return "counts"
+    return "linear" if values.max(initial=0.0) > MAX_LOG else "log"
+
+
+def normalised(block: Any, target: float | None) -> Any:
+    """Return ``log(1 + x · target / total)`` of each cell; the block itself if there is no target."""
+    if target is None:
+        return block
+    factors = target / np.maximum(_totals(block), 1e-12)
+    if not issparse(block):
+        return np.log1p(np.asarray(block) * factors[:, None])
+    scaled = csr_array(diags_array(factors) @ block)
+    scaled.data = np.log1p(scaled.data)
+    return scaled
+
+
+def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:
+    """Return the matrix that was asked for, the table of its genes, and what messages call it."""
+    if use_raw and layer is not None:
+        raise ValueError(f"use_raw=True and layer={layer!r} name two matrices; leave one of them out.")
+    if use_raw and adata.raw is None:
+        raise ValueError("use_raw=True, but adata.raw is empty; name a layer instead.")
+    if layer is not None and layer not in adata.layers:
+        known = ", ".join(adata.layers) or "there are none"
+        raise ValueError(f"layer={layer!r} is not among the layers of adata: {known}.")
+    X = adata.raw.X if use_raw else adata.X if layer is None else adata.layers[layer]
+    if X is None:
+        raise ValueError("adata has no X; name a layer with layer=.")
+    if 0 in X.shape:
+        raise ValueError(f"adata holds {X.shape[0]} cells and {X.shape[1]} genes; both are needed.")
+    place = "adata.raw" if use_raw else "adata.X" if layer is None else f"the layer {layer!r}"
+    stored = X if isinstance(X, np.ndarray) or issparse(X) or hasattr(X, "dask") else as_source(X)
+    return (csr_array(X) if issparse(X) else stored), (adata.raw.var if use_raw else adata.var), place
+
+
+def _symbols(var: Any, gene_key: str | None) -> NDArray[np.str_]:
+    if gene_key is not None and gene_key not in var:
+        raise ValueError(f"gene_key={gene_key!r} is not a column of adata.var: {', '.join(map(str, var.columns))}.")
+    genes = np.array((var.index if gene_key is None else var[gene_key]).astype(str), dtype=object)
+    names, counts = np.unique(genes, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(
+            f"The gene {names[counts > 1][0]!r} occurs {counts.max()} times; make the names differ, for example by "
+            "adata.var_names_make_unique(), or name another column by gene_key."
+        )
+    return genes
+
+
+def _rows(X: Any, rows: NDArray[np.intp] | slice) -> Any:
+    if hasattr(X, "dask"):
+        return _computed(X[rows])
+    return X.take(rows) if isinstance(X, TableSource) and not isinstance(rows, slice) else X[rows]
+
+
+def _computed(part: Any) -> Any:
+    block = part.compute()
+    return csr_array(block) if issparse(block) else block
+
+
+def _blocks(X: Any) -> Iterator[Any]:
+    if isinstance(X, TableSource):
+        yield from (block for _, block in X.blocks())
+        return
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        yield _rows(X, slice(start, start + BLOCK_ROWS))
+
+
+def _totals(block: Any) -> NDArray[np.float64]:
+    return np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _statistics(
+    X: Any, kind: str, target: float | None, place: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean expression and the detection rate of each gene over all cells, in one pass."""
+    sums, detected, n_empty = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
+    for block in _blocks(X):
+        if not np.isfinite(block.data if issparse(block) else block).all():
+            raise ValueError(f"{place} holds NaN or infinite values; replace them, or name another layer.")
+        n_empty += 0 if target is None else int((_totals(block) <= 0).sum())
+        values = normalised(block, target)
+        sums += np.asarray(values.sum(axis=0), dtype=np.float64).ravel()
+        # Scaled expression has no zeros that stand for absence; a cell above the mean is taken as one that shows it.
+        detected += np.asarray((values > 0).sum(axis=0)).ravel()
+    if n_empty:
+        raise ValueError(f"{n_empty} cells of {place} have no counts; remove them, for example by sc.pp.filter_cells.")
+    return sums / X.shape[0], detected / X.shape[0]

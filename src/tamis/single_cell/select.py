@@ -1,0 +1,287 @@
+"""select_genes: a gene panel from an AnnData object, with the reason for every gene."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from warnings import warn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.extras import require
+from tamis.selectors import SELECTORS
+from tamis.single_cell.alignment import Programmes, align, find_programmes, rare_genes
+from tamis.single_cell.expression import Expression, read_expression
+from tamis.single_cell.families import matching_genes
+from tamis.single_cell.reasons import gene_table, notes
+from tamis.sizes import choose_k
+from tamis.structure import Structure, find_structure
+from tamis.structure.candidates import FillerWarning, filler_message
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas
+
+MIN_BATCH = 3
+
+
+def select_genes(
+    adata: "anndata.AnnData",
+    n_genes: int | str,
+    *,
+    layer: str | None = None,
+    use_raw: bool = False,
+    gene_key: str | None = None,
+    batch_key: str | None = None,
+    batches: str = "any",
+    must_keep: Sequence[str] = (),
+    never: str | Sequence[str] = (),
+    expression: tuple[float, float] | None = None,
+    penalty: str | None = None,
+    groups: str | None = None,
+    method: str = "alignment",
+    random_state: int | None = 0,
+    inplace: bool = True,
+    verbose: bool = False,
+    **parameters: Any,
+) -> "pandas.DataFrame | None":
+    """Select genes that tell cells apart as the whole transcriptome does, without cell types.
+
+    Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`). The principal directions of
+    those that pass are the programmes. Genes are chosen one by one so that the similarities of cells by them agree
+    with those by the programmes; up to a tenth of the panel goes to programmes that few cells show.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes: counts, which are normalised, or log-normalised or scaled expression. A backed object stays on
+        disk, dask and sparse data are read in pieces, and the matrix is not changed.
+    n_genes : int or "auto"
+        Number of genes, those of ``must_keep`` included; "auto" takes as many as explain the structure
+        (see :func:`tamis.choose_k`).
+    layer : str, optional
+        The layer to use instead of ``adata.X``.
+    use_raw : bool, default=False
+        Whether to use ``adata.raw``.
+    gene_key : str, optional
+        Column of ``adata.var`` with the symbols that the lists below name; by default ``adata.var_names``.
+    batch_key : str, optional
+        Column of ``adata.obs`` with the batch of each cell; only differences within batches count.
+    batches : {"any", "all"}, default="any"
+        Whether structure within batches is enough that shows over all of them together, or it has to show in each.
+    must_keep : sequence of str
+        Genes of the panel that are chosen already.
+    never : str or sequence of str
+        Genes that are not chosen: names, globs such as ``"HLA-*"`` and the families "mitochondrial", "ribosomal",
+        "haemoglobin", "sex" and "cell-cycle". They still count as data to be explained.
+    expression : (float, float), optional
+        Bounds of the mean log-normalised expression: probes miss dimmer genes and crowd in brighter ones.
+    penalty : str, optional
+        Column of ``adata.var`` with numbers from 0 (none) to 1 (chosen last).
+    groups : str, optional
+        Column of ``adata.var``; of genes with the same value, such as isoforms, one is chosen at most.
+    method : str, default="alignment"
+        The method above, or a name in ``tamis.SELECTORS``.
+    random_state : int, default=0
+        Seed of the cells that are drawn, of the test and of the method.
+    inplace : bool, default=True
+        Whether the result is written into ``adata``; else it is returned.
+    verbose : bool, default=False
+        Whether each stage is printed.
+    **parameters
+        Further parameters of a method of ``tamis.SELECTORS``.
+
+    Returns
+    -------
+    DataFrame or None
+        With ``inplace=False`` a row per gene. Else its columns are set in ``adata.var``:
+
+        - ``tamis_selected`` and ``tamis_rank`` (1 is the first that was chosen);
+        - ``tamis_score``: the share of the gene's variance that the programmes explain;
+        - ``tamis_pvalue`` and ``tamis_structured``: evidence that it depends on other genes;
+        - ``tamis_programme``: the direction that it follows most, for structured genes;
+        - ``tamis_stands_for``: for selected genes, up to five others that follow it more than any other selected one;
+        - ``tamis_detection`` and ``tamis_mean``: share of cells that show it, and mean log-normalised expression;
+
+        and ``adata.uns["tamis"]`` holds ``method``, ``layer``, ``input`` (what the matrix was recognised as),
+        ``normalisation``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``parameters``.
+
+    Examples
+    --------
+    >>> tamis.select_genes(adata, 100, batch_key="donor", never="mitochondrial")  # doctest: +SKIP
+    >>> panel = adata.var.query("tamis_selected").sort_values("tamis_rank")  # doctest: +SKIP
+    """
+    require("select_genes", "anndata")
+    say = print if verbose else _silent
+    say("Reading the expression")
+    data = read_expression(adata, layer=layer, use_raw=use_raw, gene_key=gene_key, random_state=random_state)
+    labels = _batch_labels(adata, batch_key, batches)
+    kept, free = _limits(data, must_keep, never, expression)
+    k = _size(n_genes, data, kept, free)
+    say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
+    values, structure = _structure(data, None if labels is None else labels[data.cells], batches, random_state)
+    seed = 0 if random_state is None else random_state
+    programmes = find_programmes(values, _structured(structure, free), data.detection, seed)
+    say(f"Choosing {k} genes among {structure.n_structured} with structure")
+    if method == "alignment":
+        selected = _aligned(data, values, programmes, structure, kept, free, k, penalty, groups)
+    else:
+        selected = _by_selector(method, data.sample, kept, free, k, random_state, parameters)
+    table = gene_table(data, values, structure, programmes, selected)
+    if not inplace:
+        return table
+    # Everything is computed before the first change, so that a failure leaves adata as it was.
+    record = notes(data, structure, programmes, selected, method, layer, use_raw, parameters | {"batch_key": batch_key})
+    for column in table:
+        adata.var[column] = table[column].reindex(adata.var.index) if use_raw else table[column]
+    adata.uns["tamis"] = record
+    return None
+
+
+def _silent(line: str) -> None:
+    """Print nothing."""
+
+
+def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[np.str_] | None:
+    if batches not in ("any", "all"):
+        raise ValueError(f"batches takes 'any' or 'all'; got {batches!r}.")
+    if batch_key is None:
+        return None
+    if batch_key not in adata.obs:
+        raise ValueError(f"batch_key={batch_key!r} is not a column of adata.obs: {', '.join(adata.obs.columns)}.")
+    labels = np.asarray(adata.obs[batch_key].astype(str))
+    names, counts = np.unique(labels, return_counts=True)
+    if counts.min() < MIN_BATCH:
+        raise ValueError(
+            f"The batch {names[counts.argmin()]!r} has {counts.min()} cells, and a batch needs at least {MIN_BATCH}; "
+            "merge it with another one, or remove its cells."
+        )
+    return labels
+
+
+def _limits(
+    data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: tuple[float, float] | None
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the genes that are chosen already, and the mask of those that may be."""
+    names = dict.fromkeys([must_keep] if isinstance(must_keep, str) else must_keep)
+    kept = np.array([matching_genes(name, data.genes, "must_keep")[0] for name in names], dtype=np.intp)
+    free = data.sample.max(axis=0) > data.sample.min(axis=0)
+    if expression is not None:
+        low, high = expression
+        free &= (data.mean >= low) & (data.mean <= high)
+    banned = matching_genes(never, data.genes, "never")
+    if both := sorted(set(kept) & set(banned)):
+        raise ValueError(f"must_keep and never both name {data.genes[both[0]]!r}; remove it from one of them.")
+    free[banned] = free[kept] = False
+    return kept, free
+
+
+def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], free: NDArray[np.bool_]) -> int:
+    usable = len(kept) + int(free.sum())
+    if n_genes == "auto":
+        return min(max(choose_k(data.sample, random_state=0).k, len(kept) + 1), usable)
+    if isinstance(n_genes, bool) or not isinstance(n_genes, int | np.integer) or n_genes < 1:
+        raise ValueError(f"n_genes takes a positive number of genes or 'auto'; got {n_genes!r}.")
+    if not len(kept) <= n_genes <= usable:
+        raise ValueError(
+            f"n_genes={n_genes}, but must_keep holds {len(kept)} genes and {usable} of {len(data.genes)} can be "
+            "selected; genes with one value, in never or outside of the bounds of expression cannot."
+        )
+    return int(n_genes)
+
+
+def _structure(
+    data: Expression, labels: NDArray[np.str_] | None, batches: str, random_state: int | None
+) -> tuple[NDArray[np.float32], Structure]:
+    """Return the sampled expression, centred within batches, and the test of its genes."""
+    if labels is None:
+        return _centred(data.sample), find_structure(data.sample, random_state=random_state)
+    names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    # Of a rare batch fewer cells may have been drawn than can be compared.
+    known = counts[codes] >= MIN_BATCH
+    sample, codes = data.sample[known], codes[known]
+    structure = find_structure(sample, batch=codes, random_state=random_state)
+    for code in np.unique(codes) if batches == "all" else ():
+        own = find_structure(sample[codes == code], random_state=random_state).structured
+        structure.structured[:] &= own
+    return np.vstack([_centred(sample[codes == code]) for code in np.unique(codes)]), structure
+
+
+def _centred(sample: NDArray[np.float32]) -> NDArray[np.float32]:
+    return sample - sample.mean(axis=0)
+
+
+def _structured(structure: Structure, free: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the structured genes by their evidence; without any, all that may be chosen."""
+    found = structure.order[structure.structured[structure.order]]
+    return found if len(found) else np.flatnonzero(free)
+
+
+def _aligned(
+    data: Expression,
+    values: NDArray[np.float32],
+    programmes: Programmes,
+    structure: Structure,
+    kept: NDArray[np.intp],
+    free: NDArray[np.bool_],
+    k: int,
+    penalty: str | None,
+    groups: str | None,
+) -> NDArray[np.intp]:
+    """Return k genes in order: those to keep, those that align, and those of rare programmes."""
+    costs, families = _penalties(data, penalty), _groups(data, groups)
+    if families is not None:
+        free = free & ~np.isin(families, families[kept][families[kept] >= 0])
+    n_free = k - len(kept)
+    order = structure.order[free[structure.order]]
+    n_good = int(structure.structured[order].sum())
+    if n_good < n_free:
+        warn(filler_message(n_free - n_good, n_free, structure.n_structured), FillerWarning, stacklevel=4)
+    good = np.zeros_like(free)
+    good[order[: max(n_good, n_free)]] = True
+    # Where genes exclude each other or cost something, rare ones compete with the others.
+    rare = rare_genes(programmes, good & (costs == 0), n_free if families is None else 0)
+    good[rare] = False
+    given = np.r_[kept, rare]
+    chosen = align(values, programmes.common, given, good, k - len(given), penalty=costs, groups=families)
+    return np.r_[kept, chosen, rare].astype(np.intp)
+
+
+def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
+    if penalty is None:
+        return np.zeros(len(data.genes))
+    costs = np.asarray(_column(data, penalty, "penalty"), dtype=np.float64)
+    if not ((costs >= 0) & (costs <= 1)).all():
+        raise ValueError(f"penalty={penalty!r}: the column holds values that are not between 0 and 1.")
+    return costs
+
+
+def _groups(data: Expression, groups: str | None) -> NDArray[np.intp] | None:
+    import pandas
+
+    return None if groups is None else pandas.factorize(_column(data, groups, "groups"))[0]
+
+
+def _column(data: Expression, name: str, parameter: str) -> Any:
+    if name not in data.var:
+        raise ValueError(f"{parameter}={name!r} is not a column of adata.var: {', '.join(map(str, data.var.columns))}.")
+    return data.var[name]
+
+
+def _by_selector(
+    method: str,
+    sample: NDArray[np.float32],
+    kept: NDArray[np.intp],
+    free: NDArray[np.bool_],
+    k: int,
+    random_state: int | None,
+    parameters: dict[str, Any],
+) -> NDArray[np.intp]:
+    kind = SELECTORS[method]
+    if "random_state" in kind._get_param_names():
+        parameters = {"random_state": random_state, **parameters}
+    varies = sample.max(axis=0) > sample.min(axis=0)
+    never = np.setdiff1d(np.flatnonzero(varies & ~free), kept)
+    # Genes with one value are left out here, so that the selector need not warn of them.
+    places = np.flatnonzero(varies | np.isin(np.arange(len(free)), kept))
+    lists = {name: np.searchsorted(places, some).tolist() for name, some in (("must_keep", kept), ("never", never))}
+    return places[kind(k, **lists, **parameters).fit(sample[:, places]).selected_]

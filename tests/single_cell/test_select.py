@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import tamis
+from tamis.structure.candidates import FillerWarning
+
+from .conftest import make_counts
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+
+
+def chosen(adata, n_genes, **options):
+    table = tamis.select_genes(adata, n_genes, inplace=False, **options)
+    return table[table["tamis_selected"]].sort_values("tamis_rank").index.tolist()
+
+
+def test_each_type_has_its_genes_and_noise_has_none(adata):
+    genes = chosen(adata, 10)
+    assert len(genes) == 10
+    assert {gene.rstrip("0123456789") for gene in genes} == {"A", "B", "C", "RARE"}
+
+
+def test_a_hundredth_of_the_cells_gets_its_share(adata):
+    for seed in (1, 2, 3):
+        adata.X = csr_matrix(make_counts(seed, rare_share=0.01)[0].astype(np.float32))
+        assert sum(gene.startswith("RARE") for gene in chosen(adata, 20)) >= 1
+
+
+def test_it_writes_where_scanpy_users_look(adata, tmp_path):
+    assert tamis.select_genes(adata, 12) is None
+    var, notes = adata.var, adata.uns["tamis"]
+    assert var["tamis_selected"].sum() == 12
+    assert sorted(var["tamis_rank"]) == list(range(1, adata.n_vars + 1))
+    assert var["tamis_rank"][var["tamis_selected"]].max() == 12
+    assert notes["genes"].tolist() == var[var["tamis_selected"]].sort_values("tamis_rank").index.tolist()
+    assert (notes["method"], notes["layer"], notes["input"]) == ("alignment", "X", "counts")
+    assert notes["normalisation"] == "size factors (median total) and log1p"
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad")
+    for name in [name for name in var if name.startswith("tamis_")]:
+        assert again.var[name].tolist() == var[name].tolist()
+    assert again.uns["tamis"].keys() == notes.keys()
+    assert again.uns["tamis"]["genes"].tolist() == notes["genes"].tolist()
+
+
+def test_reasons(adata):
+    table = tamis.select_genes(adata, 10, inplace=False)
+    assert "tamis" not in adata.uns
+    assert not any(name.startswith("tamis") for name in adata.var)
+    first = table[table["tamis_selected"] & table.index.str.match("A")].iloc[0]
+    assert {gene[0] for gene in first["tamis_stands_for"].split(", ")} == {"A"}
+    assert first["tamis_programme"] == table.loc["A0", "tamis_programme"] != ""
+    assert first["tamis_pvalue"] < 1e-3
+    assert table["tamis_score"].between(0, 1.0001).all()
+    assert table.loc["A0", "tamis_score"] > table.loc["N5", "tamis_score"]
+    assert table.loc["N5", "tamis_stands_for"] == ""
+
+
+def test_genes_that_only_tell_batches_apart_are_not_chosen(adata):
+    X = adata.X.toarray()
+    X[adata.obs["batch"] == "b1", 40:60] += 6  # Twenty genes whose structure is the batch alone.
+    adata.X = csr_matrix(X)
+    batch_genes = set(adata.var_names[40:60])
+    assert batch_genes & set(chosen(adata, 15))
+    for batches in ("any", "all"):
+        assert not batch_genes & set(chosen(adata, 15, batch_key="batch", batches=batches))
+
+
+def test_structure_in_one_batch_counts_for_any_and_not_for_all(adata, rng):
+    X = adata.X.toarray()
+    cells = np.flatnonzero(adata.obs["batch"] == "b1")
+    X[np.ix_(rng.permutation(cells)[:80], np.arange(40, 50))] += 8
+    adata.X = csr_matrix(X)
+    own = set(adata.var_names[40:50])
+    assert own & set(chosen(adata, 15, batch_key="batch"))
+    assert not own & set(chosen(adata, 15, batch_key="batch", batches="all"))
+
+
+def test_a_panel_is_extended_and_lists_are_kept(adata):
+    genes = chosen(adata, 10, must_keep=["N7", "A3"], never=["B*", "mitochondrial"])
+    assert genes[:2] == ["N7", "A3"]
+    assert len(genes) == 10
+    assert not [gene for gene in genes if gene.startswith(("B", "MT-"))]
+
+
+def test_bounds_of_expression(adata):
+    table = tamis.select_genes(adata, 10, inplace=False)
+    means = table["tamis_mean"][table["tamis_selected"]]
+    high = float(means.median())
+    bounded = tamis.select_genes(adata, 10, expression=(0.1, high), inplace=False)
+    assert means.max() > high
+    assert bounded["tamis_mean"][bounded["tamis_selected"]].between(0.1, high).all()
+
+
+def test_penalties_and_groups(adata):
+    first = chosen(adata, 10)[0]
+    adata.var["cost"] = (adata.var_names == first).astype(float)
+    assert first not in chosen(adata, 10, penalty="cost")
+    adata.var["group"] = np.array([gene[0] if gene[0] in "AB" else gene for gene in adata.var_names], dtype=object)
+    genes = chosen(adata, 8, groups="group", must_keep=["A1"])
+    assert [gene for gene in genes if gene[0] == "A"] == ["A1"]
+    assert sum(gene[0] == "B" for gene in genes) == 1
+
+
+def test_symbols_layers_raw_and_seed(adata):
+    adata.var["symbol"] = np.array([f"S-{gene}" for gene in adata.var_names], dtype=object)
+    assert chosen(adata, 5, gene_key="symbol", must_keep=["S-N3"])[0] == "N3"
+    adata.layers["mixed"] = adata.X[:, ::-1]
+    assert set(chosen(adata, 8, layer="mixed")) != set(chosen(adata, 8))
+    adata.raw = adata.copy()
+    less = adata[:, 10:].copy()
+    tamis.select_genes(less, 8, use_raw=True)
+    assert set(less.uns["tamis"]["genes"]) == set(chosen(adata, 8))
+    assert less.uns["tamis"]["layer"] == "raw"
+    assert chosen(adata, 8, random_state=1) == chosen(adata, 8, random_state=1)
+
+
+def test_auto_is_about_the_number_of_programmes(adata):
+    assert 2 <= len(chosen(adata, "auto")) <= 12
+
+
+def test_other_methods_take_their_parameters(adata):
+    genes = chosen(adata, 6, method="laplacian-score", must_keep=["N3"], never="mitochondrial", n_neighbors=7)
+    assert genes[0] == "N3"
+    assert len(genes) == 6
+    tamis.select_genes(adata, 6, method="structure-pursuit")
+    assert adata.uns["tamis"]["method"] == "structure-pursuit"
+
+
+def test_stages_are_printed_if_asked(adata, capsys):
+    tamis.select_genes(adata, 5)
+    assert not capsys.readouterr().out
+    tamis.select_genes(adata, 5, verbose=True)
+    assert "Testing 89 genes in 400 cells" in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("default::tamis.structure.candidates.FillerWarning")
+def test_genes_without_structure_are_told(adata):
+    with pytest.warns(FillerWarning, match="are filler"):
+        tamis.select_genes(adata, 60)
+    assert adata.uns["tamis"]["n_filler"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_genes": 99}, "n_genes=99, but must_keep holds 0 genes and 89 of 89 can be selected"),
+        ({"n_genes": 0}, "n_genes takes a positive number of genes or 'auto'; got 0"),
+        ({"must_keep": ["none"]}, "must_keep names 'none', which matches no gene"),
+        ({"must_keep": ["A1"], "never": ["A*"]}, "must_keep and never both name 'A1'"),
+        ({"batch_key": "none"}, "batch_key='none' is not a column of adata.obs: type, batch"),
+        ({"batch_key": "small"}, "The batch 'two' has 2 cells, and a batch needs at least 3"),
+        ({"batches": "some"}, "batches takes 'any' or 'all'"),
+        ({"penalty": "none"}, "penalty='none' is not a column of adata.var"),
+        ({"penalty": "big"}, "penalty='big': the column holds values that are not between 0 and 1"),
+        ({"groups": "none"}, "groups='none' is not a column of adata.var"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(adata, options, sentence):
+    if options.get("batch_key") == "small":
+        adata.obs["small"] = np.array(["two"] * 2 + ["more"] * (adata.n_obs - 2), dtype=object)
+    adata.var["big"] = 7.0
+    with pytest.raises(ValueError, match=sentence):
+        tamis.select_genes(adata, **({"n_genes": 3} | options))
+    assert "tamis" not in adata.uns
+
+
+def test_genes_with_one_value_are_not_chosen(adata):
+    X = adata.X.toarray()
+    X[:, :8] = 0
+    adata.X = csr_matrix(X)
+    assert not [gene for gene in chosen(adata, 12) if gene.startswith("A")]
