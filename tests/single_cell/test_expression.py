@@ -3,9 +3,11 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 from tamis.single_cell import expression
-from tamis.single_cell.expression import normalised, read_expression, recognise
+from tamis.single_cell.expression import counts_behind, equal_depth, normalised, read_expression, recognise
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore:The 'mode.chained_assignment' option")  # Set by anndata's views.
 
 
 def log_normalised(X):
@@ -29,6 +31,20 @@ def test_normalisation_is_size_factors_and_log(counts, form):
     X = counts[0]
     got = normalised(form(X), float(np.median(X.sum(axis=1))))
     np.testing.assert_allclose(got.toarray() if form is csr_array else got, log_normalised(X))
+
+
+def test_counts_are_found_behind_logarithms(counts):
+    X = counts[0]
+    np.testing.assert_array_equal(counts_behind(log_normalised(X).astype(np.float32)), X)
+    assert counts_behind(np.log1p(np.random.default_rng(0).gamma(2, 1, (20, 30))).astype(np.float32)) is None
+
+
+def test_depths_are_made_equal(rng):
+    X = rng.poisson(rng.lognormal(0, 1, (300, 1)) * np.full(50, 10.0))
+    thinned = equal_depth(csr_array(X), rng)
+    assert (thinned <= X).all()
+    totals = thinned.sum(axis=1)
+    assert np.quantile(totals, 0.9) < 1.5 * np.quantile(totals, 0.1) < 1.5 * np.quantile(X.sum(axis=1), 0.11)
 
 
 def test_statistics_are_of_all_cells_and_adata_stays(adata, counts, monkeypatch):
@@ -77,7 +93,7 @@ def _negative(adata):
 
 
 def _nan(adata):
-    adata.X[3, 4] = np.nan
+    adata.X.data[3] = np.nan
 
 
 def _empty_cell(adata):
@@ -111,7 +127,7 @@ def test_bad_input_gets_one_sentence(adata, spoil, options, sentence):
 
 
 def test_no_cells_and_no_matrix(adata):
-    with pytest.raises(ValueError, match="adata holds 0 cells and 89 genes"):
+    with pytest.raises(ValueError, match="adata holds 0 cells and 90 genes"):
         read_expression(adata[:0])
     adata.X = None
     with pytest.raises(ValueError, match="adata has no X; name a layer"):

@@ -10,7 +10,8 @@ from tamis.structure.pursuit import pursue
 
 MAX_DIRECTIONS = 30
 CELLS_PER_DIRECTION = 8
-"""Cells that are needed for a further direction; of few cells the later ones are noise."""
+GENES_PER_DIRECTION = 5
+"""Cells and genes that are needed for a further direction; of few of them the later ones are noise."""
 
 POWER = 0.75
 """A direction counts by this power of its variance: by 1 the first few would decide, by 0 the last ones are noise."""
@@ -69,11 +70,16 @@ def find_programmes(
     random_state : int
         Of the randomised decomposition and of the shuffles.
     """
-    n_directions = max(1, min(MAX_DIRECTIONS, len(values) // CELLS_PER_DIRECTION, len(structured)))
-    left, singular, _ = randomized_svd(values[:, structured], n_directions, random_state=random_state)
+    own = values[:, structured]
+    left, singular, _ = randomized_svd(own, max(1, _max_directions(own)), random_state=random_state)
     rare = structured[detection[structured] < RARE_DETECTION][:MAX_RARE_GENES]
     Z = _standardised(np.clip(_standardised(values[:, rare]), -MAX_RARE_SCORE, MAX_RARE_SCORE))
     return Programmes(left * singular**POWER, _directions_above_chance(Z, random_state), rare, Z)
+
+
+def _max_directions(values: Array) -> int:
+    n_cells, n_genes = values.shape
+    return min(MAX_DIRECTIONS, n_cells // CELLS_PER_DIRECTION, n_genes // GENES_PER_DIRECTION)
 
 
 def _standardised(values: Array) -> Array:
@@ -83,7 +89,7 @@ def _standardised(values: Array) -> Array:
 
 def _directions_above_chance(Z: Array, random_state: int) -> Array:
     """Return the principal directions whose variance exceeds the largest one of genes with shuffled cells."""
-    n_directions = min(MAX_DIRECTIONS, len(Z) // CELLS_PER_DIRECTION, Z.shape[1])
+    n_directions = _max_directions(Z)
     if n_directions < 1:
         return np.empty((len(Z), 0), np.float32)
     left, singular, _ = randomized_svd(Z, n_directions, random_state=random_state)

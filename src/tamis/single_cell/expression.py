@@ -19,6 +19,12 @@ MAX_LOG = 30.0
 MAX_OFFSET = 0.5
 """Scaled genes have a mean that is at most this part of their standard deviation, clipping included."""
 
+DEPTH_QUANTILE = 0.1
+"""Cells of this quantile of the total keep all of their counts when depths are made equal."""
+
+MAX_ROUNDING = 0.01
+"""Largest distance from whole numbers of values that are taken as counts, relative to them."""
+
 BLOCK_ROWS = 1024
 
 
@@ -38,6 +44,8 @@ class Expression:
         The sorted positions of the sampled cells.
     sample : ndarray of float32, shape (n_sampled, n_genes)
         Their expression; counts and linear values are divided by size factors, then log(1 + x) is taken.
+    tested : ndarray of shape (n_sampled, n_genes)
+        What dependence is tested on: counts of equal depth where there are counts, else the sample.
     mean, detection : ndarray of shape (n_genes,)
         Mean of that expression, and share of cells in which the gene is detected, over all cells.
     """
@@ -47,6 +55,7 @@ class Expression:
     kind: str
     cells: NDArray[np.intp]
     sample: NDArray[np.float32]
+    tested: NDArray[Any]
     mean: NDArray[np.float64]
     detection: NDArray[np.float64]
 
@@ -74,7 +83,9 @@ def read_expression(
     mean, detection = _statistics(X, kind, target, place)
     sample = normalised(raw, target)
     dense = np.asarray(sample.toarray() if issparse(sample) else sample, dtype=np.float32)
-    return Expression(genes, var, kind, cells, dense, mean, detection)
+    counts = raw if kind == "counts" else counts_behind(dense) if kind == "log" else None
+    tested = dense if counts is None else equal_depth(counts, np.random.default_rng(random_state))
+    return Expression(genes, var, kind, cells, dense, tested, mean, detection)
 
 
 def recognise(block: Any, place: str = "X") -> str:
@@ -106,6 +117,30 @@ def normalised(block: Any, target: float | None) -> Any:
     scaled = csr_array(diags_array(factors) @ block)
     scaled.data = np.log1p(scaled.data)
     return scaled
+
+
+def counts_behind(sample: NDArray[np.float32]) -> NDArray[np.float64] | None:
+    """Return the counts of log-normalised cells; None if there are none.
+
+    The smallest value of a cell stands for a count of one, and the others are then whole.
+    """
+    values = np.expm1(sample.astype(np.float64))
+    smallest = np.where(values > 0, values, np.inf).min(axis=1)
+    counts = values / np.where(np.isfinite(smallest), smallest, 1.0)[:, None]
+    whole = np.round(counts)
+    return whole if (np.abs(counts - whole) <= MAX_ROUNDING * np.maximum(counts, 1)).all() else None
+
+
+def equal_depth(counts: Any, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw counts without replacement so that the totals of most cells are alike.
+
+    Normalised counts that were ties are ordered by the depth of their cells, so that genes that have nothing in common
+    would seem to depend on each other.
+    """
+    dense = np.asarray(counts.toarray() if issparse(counts) else counts).astype(np.int64)
+    totals = dense.sum(axis=1)
+    kept = np.minimum(1.0, np.quantile(totals, DEPTH_QUANTILE) / np.maximum(totals, 1))
+    return rng.binomial(dense, kept[:, None])
 
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:

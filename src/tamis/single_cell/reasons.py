@@ -90,6 +90,7 @@ def notes(
         "layer": "raw" if use_raw else "X" if layer is None else layer,
         "input": data.kind,
         "normalisation": "size factors (median total) and log1p" if is_linear else "none",
+        "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
         "genes": data.genes[selected].astype(object),
         "n_programmes": len(programmes.names),
         "n_filler": int((~structure.structured[selected]).sum()),

@@ -1,6 +1,7 @@
 """select_genes: a gene panel from an AnnData object, with the reason for every gene."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
@@ -46,7 +47,8 @@ def select_genes(
 ) -> "pandas.DataFrame | None":
     """Select genes that tell cells apart as the whole transcriptome does, without cell types.
 
-    Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`). The principal directions of
+    Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts that were thinned
+    to equal depth if counts can be had. The principal directions of
     those that pass are the programmes. Genes are chosen one by one so that the similarities of cells by them agree
     with those by the programmes; up to a tenth of the panel goes to programmes that few cells show.
 
@@ -103,7 +105,7 @@ def select_genes(
         - ``tamis_detection`` and ``tamis_mean``: share of cells that show it, and mean log-normalised expression;
 
         and ``adata.uns["tamis"]`` holds ``method``, ``layer``, ``input`` (what the matrix was recognised as),
-        ``normalisation``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``parameters``.
+        ``normalisation``, ``tested_on``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``parameters``.
 
     Examples
     --------
@@ -194,15 +196,16 @@ def _structure(
 ) -> tuple[NDArray[np.float32], Structure]:
     """Return the sampled expression, centred within batches, and the test of its genes."""
     if labels is None:
-        return _centred(data.sample), find_structure(data.sample, random_state=random_state)
-    names, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        return _centred(data.sample), find_structure(data.tested, random_state=random_state)
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     # Of a rare batch fewer cells may have been drawn than can be compared.
     known = counts[codes] >= MIN_BATCH
-    sample, codes = data.sample[known], codes[known]
-    structure = find_structure(sample, batch=codes, random_state=random_state)
-    for code in np.unique(codes) if batches == "all" else ():
-        own = find_structure(sample[codes == code], random_state=random_state).structured
-        structure.structured[:] &= own
+    sample, tested, codes = data.sample[known], data.tested[known], codes[known]
+    structure = find_structure(tested, batch=codes, random_state=random_state)
+    if batches == "all":
+        parts = [tested[codes == code] for code in np.unique(codes)]
+        in_all = np.all([find_structure(part, random_state=random_state).structured for part in parts], axis=0)
+        structure = replace(structure, structured=structure.structured & in_all)
     return np.vstack([_centred(sample[codes == code]) for code in np.unique(codes)]), structure
 
 
