@@ -44,9 +44,7 @@ def counts():
 @pytest.fixture
 def adata(counts):
     X, types = counts
-    made = anndata.AnnData(
-        csr_matrix(X.astype(np.float32)), plain([f"c{i}" for i in range(len(X))]), plain(GENES)
-    )
+    made = anndata.AnnData(csr_matrix(X.astype(np.float32)), plain([f"c{i}" for i in range(len(X))]), plain(GENES))
     # Categories of plain objects: not every version of anndata can write the strings of every version of pandas.
     made.obs["type"] = _categorical(types)
     made.obs["batch"] = _categorical(np.array(["b0", "b1"], dtype=object)[np.arange(len(X)) % 2])

@@ -56,7 +56,7 @@ def test_statistics_are_of_all_cells_and_adata_stays(adata, counts, monkeypatch)
     np.testing.assert_allclose(data.mean, expected.mean(axis=0))
     np.testing.assert_allclose(data.detection, (counts[0] > 0).mean(axis=0))
     assert data.kind == "counts"
-    assert (adata.X != before).nnz == 0
+    assert (before != adata.X).nnz == 0
     some = read_expression(adata, max_cells=50)
     assert some.sample.shape[0] == len(some.cells) == 50
     np.testing.assert_allclose(some.detection, data.detection)

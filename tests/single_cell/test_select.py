@@ -174,3 +174,8 @@ def test_genes_with_one_value_are_not_chosen(adata):
     X[:, :8] = 0
     adata.X = csr_matrix(X)
     assert not [gene for gene in chosen(adata, 12) if gene.startswith("A")]
+
+
+def test_selectors_say_at_once_what_to_pass(adata):
+    with pytest.raises(TypeError, match="X is an AnnData object; pass adata.X"):
+        tamis.LSCAE(3).fit(adata)

@@ -80,7 +80,7 @@ def read_expression(
     raw = _rows(X, cells)
     kind = recognise(raw, place)
     target = float(np.median(_totals(raw))) if kind in ("counts", "linear") else None
-    mean, detection = _statistics(X, kind, target, place)
+    mean, detection = _statistics(X, target, place)
     sample = normalised(raw, target)
     dense = np.asarray(sample.toarray() if issparse(sample) else sample, dtype=np.float32)
     counts = raw if kind == "counts" else counts_behind(dense) if kind == "log" else None
@@ -198,9 +198,7 @@ def _totals(block: Any) -> NDArray[np.float64]:
     return np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _statistics(
-    X: Any, kind: str, target: float | None, place: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _statistics(X: Any, target: float | None, place: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean expression and the detection rate of each gene over all cells, in one pass."""
     sums, detected, n_empty = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
     for block in _blocks(X):

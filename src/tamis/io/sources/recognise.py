@@ -38,9 +38,13 @@ def _zarr(X: Any) -> TableSource | None:
 
 
 def _anndata(X: Any) -> TableSource | None:
-    """Take a backed matrix, or the X of a backed AnnData with its names; what is in memory is no source."""
+    """Take a backed matrix, or the X of a backed AnnData with its names; raise TypeError for one in memory."""
     if hasattr(X, "var_names"):
         source = as_source(X.X) if X.isbacked else None
+        if not X.isbacked:
+            raise TypeError(
+                "X is an AnnData object; pass adata.X or adata.to_df(), or call tamis.select_genes(adata, k)."
+            )
         if source is not None:
             source.names = np.array([str(name) for name in X.var_names], dtype=object)
         return source
