@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csc_matrix, csr_matrix
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 
 from tamis import find_structure, open_source
 from tamis.structure import FewRowsWarning
@@ -94,7 +94,7 @@ def test_data_frames_keep_their_names(X):
     assert find_structure(X, random_state=0).feature_names[:2].tolist() == ["x0", "x1"]
 
 
-@pytest.mark.parametrize("kind", [csr_matrix, csc_matrix])
+@pytest.mark.parametrize("kind", [csr_matrix, csc_matrix, csr_array])
 def test_sparse_tables_are_as_dense_ones(rng, kind):
     X = rng.poisson(0.4, (200, 12)).astype(float)
     X[:, 1] += X[:, 0]

@@ -208,7 +208,7 @@ def _features_to_test(sample: Any) -> tuple[NDArray[np.intp], NDArray[np.floatin
     ``CLIP⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
     """
     n = sample.shape[0]
-    carried = (sample != 0).sum(axis=0).A1 if issparse(sample) else np.count_nonzero(sample, axis=0)
+    carried = np.asarray((sample != 0).sum(axis=0)).ravel()
     features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / CLIP**2)
     if issparse(sample) and len(features) * n > MAX_CELLS:
         features = np.sort(features[np.argsort(-carried[features], kind="stable")[: MAX_CELLS // n]])
