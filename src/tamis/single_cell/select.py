@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tamis.extras import require
 from tamis.selectors import SELECTORS
+from tamis.selectors.structured import FillerWarning
 from tamis.single_cell.alignment import Programmes, align, find_programmes, rare_genes
 from tamis.single_cell.expression import Expression, read_expression
 from tamis.single_cell.families import matching_genes
 from tamis.single_cell.reasons import gene_table, notes
 from tamis.sizes import choose_k
 from tamis.structure import Structure, find_structure
-from tamis.structure.candidates import FillerWarning, filler_message
 
 if TYPE_CHECKING:
     import anndata
@@ -238,7 +238,12 @@ def _aligned(
     order = structure.order[free[structure.order]]
     n_good = int(structure.structured[order].sum())
     if n_good < n_free:
-        warn(filler_message(n_free - n_good, n_free, structure.n_structured), FillerWarning, stacklevel=4)
+        warn(
+            f"Only {n_good} genes that may be chosen depend on others above chance; {n_free - n_good} of the {k} "
+            f"selected ones are filler. Select at most {len(kept) + n_good} genes, or collect more cells.",
+            FillerWarning,
+            stacklevel=3,
+        )
     good = np.zeros_like(free)
     good[order[: max(n_good, n_free)]] = True
     # Where genes exclude each other or cost something, rare ones compete with the others.

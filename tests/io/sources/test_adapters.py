@@ -64,9 +64,10 @@ def test_objects_of_other_libraries_are_recognised(table, tmp_path):
 
 
 def test_what_is_in_memory_is_no_source(table):
-    adata = anndata.AnnData(table)
-    for X in (table, table.tolist(), csr_matrix(table), adata, "path", {"a": 1}, iter([table])):
+    for X in (table, table.tolist(), csr_matrix(table), "path", {"a": 1}, iter([table])):
         assert as_source(X) is None
+    with pytest.raises(TypeError, match=r"X is an AnnData object; pass adata\.X"):
+        as_source(anndata.AnnData(table))
 
 
 def test_an_iterable_with_a_length_is_row_blocks(table):
