@@ -11,28 +11,34 @@ import pyarrow as pa
 
 from tamis.io.memory import check_room, file_size
 from tamis.io.readers.frame import Frame, table_of
-from tamis.io.readers.roles import assign_roles
+from tamis.io.readers.roles import Roles, assign_roles
 from tamis.io.readers.table import Progress, Request, Table
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read all columns that have a role."""
     table = _open(path)
-    return table_of(frame_of(table, _with_index(request, table), progress), request)
+    return read_table(table, _with_index(request, table), progress)
 
 
-def frame_of(table: Any, request: Request, progress: Progress) -> Frame:
-    """Part the columns of an Arrow table into numbers and everything else."""
+def read_table(table: Any, request: Request, progress: Progress) -> Table:
+    """Make a table of an Arrow table."""
     names = [str(name) for name in table.column_names]
     first_is_text = bool(names) and not is_numeric(table.schema.field(0).type)
-    roles = assign_roles(names, request, first_is_text)
-    plain = [place for place in roles.features if is_numeric(table.schema.field(place).type)]
-    plain = [place for place in plain if table.column(place).null_count < table.num_rows]
-    matrix = np.empty((table.num_rows, len(plain)), dtype=_common_dtype(table, plain))
+    return table_of(frame_of(table, assign_roles(names, request, first_is_text), progress), request)
+
+
+def frame_of(table: Any, roles: Roles, progress: Progress) -> Frame:
+    """Part the columns of an Arrow table into numbers and everything else."""
+    columns = {place: table.column(place) for place in roles.features}
+    plain = [i for i, column in columns.items() if is_numeric(column.type) and column.null_count < len(column)]
+    # float32 stays where all columns are of it; everything else becomes float64.
+    single = {str(columns[place].type) for place in plain} == {"float"}
+    matrix = np.empty((table.num_rows, len(plain)), dtype=np.float32 if single else np.float64)
     for column, place in enumerate(plain):
-        matrix[:, column] = _numbers(table.column(place))
+        matrix[:, column] = columns[place].cast(pa.float32() if single else pa.float64(), safe=False).to_numpy()
         progress(column + 1, len(plain))
-    rest = {*roles.sides, *(place for place in roles.features if place not in set(plain))}
+    rest = {*roles.sides, *roles.features} - set(plain)
     others = {place: _one_array(table.column(place)) for place in sorted(rest)}
     return Frame(roles, matrix, plain, others, roles.findings)
 
@@ -54,14 +60,14 @@ def _open(path: Path) -> Any:
 
 def _with_index(request: Request, table: Any) -> Request:
     """Take the index that pandas wrote, if there is one column of it and no other was asked for."""
-    if request.index is not None:
-        return request
     try:
         columns = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
         return request
     found = [column for column in columns if isinstance(column, str) and column in table.column_names]
-    return replace(request, index=found[0]) if len(found) == 1 and found[0] != request.labels else request
+    if request.index is not None or len(found) != 1 or found[0] == request.labels:
+        return request
+    return replace(request, index=found[0])
 
 
 def is_numeric(kind: Any) -> bool:
@@ -69,30 +75,14 @@ def is_numeric(kind: Any) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
-def _common_dtype(table: Any, columns: list[int]) -> np.dtype:
-    """Keep float32 where all columns are of it; everything else is float64."""
-    kinds = {str(table.schema.field(column).type) for column in columns}
-    return np.dtype(np.float32 if kinds == {"float"} else np.float64)
-
-
-def _numbers(column: Any) -> np.ndarray:
-    if pa.types.is_decimal(column.type) or (column.null_count and pa.types.is_integer(column.type)):
-        column = column.cast(pa.float64())
-    return column.to_numpy()
-
-
 def _one_array(column: Any) -> Any:
-    found = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(found, pa.ChunkedArray):
-        return found.chunk(0) if found.num_chunks else pa.array([], column.type)
-    return found
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def column_of(cells: list[Any]) -> Any:
     """Make an Arrow array of Python values: of one type if they have one, else of text."""
-    present = [cell for cell in cells if cell is not None and cell != ""]
-    kinds = {type(cell) for cell in present}
     values = [None if cell is None or cell == "" else cell for cell in cells]
+    kinds = {type(value) for value in values if value is not None}
     if kinds and kinds <= {int, float}:
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
     if len(kinds) == 1 and kinds <= {bool, datetime.date, datetime.datetime, datetime.timedelta, datetime.time}:

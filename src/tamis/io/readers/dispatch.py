@@ -28,9 +28,9 @@ FORMATS = {
     ".xlsx": ("excel", "Excel"),
     ".xls": ("excel", "Excel"),
     ".ods": ("excel", "OpenDocument"),
-    ".jsonl": ("json_records", "JSON lines"),
-    ".ndjson": ("json_records", "JSON lines"),
-    ".json": ("json_records", "JSON"),
+    ".jsonl": ("json", "JSON lines"),
+    ".ndjson": ("json", "JSON lines"),
+    ".json": ("json", "JSON"),
     ".parquet": ("arrow", "Parquet"),
     ".pq": ("arrow", "Parquet"),
     ".feather": ("arrow", "Feather"),
@@ -46,7 +46,7 @@ FORMATS = {
 """Ending of a file's name: the module that reads it and what the format is called."""
 
 ARROW = ("pyarrow",)
-NEEDS = {"text": ARROW, "json_records": ARROW, "arrow": ARROW, "excel": (*ARROW, "python_calamine")}
+NEEDS = {"text": ARROW, "json": ARROW, "arrow": ARROW, "excel": (*ARROW, "python_calamine")}
 """Packages of extras that a reader needs; those of HDF5 and Zarr are asked for where files are opened."""
 
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")

@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from tamis.io.errors import TableError
-from tamis.io.readers.arrow import cell_text, column_of, frame_of
-from tamis.io.readers.frame import table_of
-from tamis.io.readers.lines import has_header
-from tamis.io.readers.report import ASSUMED, Finding, counted, shell_word
-from tamis.io.readers.table import Progress, Request, Table, listed
+from tamis.io.readers.arrow import cell_text, column_of, read_table
+from tamis.io.readers.layout import has_header
+from tamis.io.readers.report import ASSUMED, Finding, counted, listed, shell_word
+from tamis.io.readers.table import Progress, Request, Table
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -27,8 +26,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     if start and request.skip_rows is None:
         text = f"{counted(start, 'row')} above the header passed over, the first being {str(rows[0][0])[:40]!r}"
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
-    table = _arrow_table(rows[start:], request, findings)
-    found = table_of(frame_of(table, request, progress), request)
+    found = read_table(_arrow_table(rows[start:], request, findings), request, progress)
     return replace(found, report=replace(found.report, findings=(*findings, *found.report.findings)))
 
 
@@ -42,34 +40,27 @@ def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
     full = [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]
     if not full:
         raise TableError("holds no sheet with a table.")
-    if len(full) == 1:
-        return full[0], []
     text = f"the sheet {full[0]!r} was read, the first of {len(full)}"
-    return full[0], [Finding(ASSUMED, text, f"--sheet {shell_word(full[1])}")]
+    return full[0], [Finding(ASSUMED, text, f"--sheet {shell_word(name)}") for name in full[1:2]]
 
 
 def _first_row(rows: list[list[Any]]) -> int:
     """Return how many rows come before the header: those with fewer than half of the cells that rows usually have."""
     filled = [sum(cell != "" for cell in row) for row in rows]
     usual = int(np.median(filled[len(filled) // 2 :])) if filled else 0
-    start = 0
-    while start < len(rows) - 1 and filled[start] <= usual // 2:
-        start += 1
-    return start
+    return next((start for start, count in enumerate(filled[:-1]) if count > usual // 2), max(0, len(rows) - 1))
 
 
-def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding]) -> pa.Table:
-    if not rows:
-        raise TableError("holds no rows.")
+def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding]) -> Any:
     header = request.header
     if header is None:
-        header = has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
-    body = rows[1:] if header else rows
+        header = bool(rows) and has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
+    body = rows[header:]
     if not body:
-        raise TableError("has a header, but no rows.")
+        raise TableError("has a header, but no rows." if rows else "holds no rows.")
     if not header and request.header is None:
         findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))
-    names = [cell_text(cell).strip() for cell in rows[0]] if header else [f"feature_{i}" for i in range(len(rows[0]))]
-    columns = [[row[place] for row in body] for place in range(len(names))]
-    kept = [place for place, column in enumerate(columns) if names[place] or any(cell != "" for cell in column)]
+    names = [cell_text(cell).strip() if header else f"feature_{i}" for i, cell in enumerate(rows[0])]
+    columns = {place: [row[place] for row in body] for place in range(len(names))}
+    kept = [place for place, cells in columns.items() if names[place] or any(cell != "" for cell in cells)]
     return pa.Table.from_arrays([column_of(columns[i]) for i in kept], names=[names[i] for i in kept])

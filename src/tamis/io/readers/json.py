@@ -1,0 +1,50 @@
+"""JSON: one record a line, or a list of records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tamis.io.errors import TableError
+from tamis.io.readers.arrow import column_of, read_table
+from tamis.io.readers.compression import opened
+from tamis.io.readers.table import Progress, Request, Table
+
+
+def read(path: Path, request: Request, progress: Progress) -> Table:
+    """Read records; those that lack a feature have a missing cell."""
+    with opened(path, progress, request.key) as stream:
+        content = stream.read()
+    return read_table(_parsed(content), request, progress)
+
+
+def _parsed(content: bytes) -> Any:
+    """Let Arrow parse lines, which it does if every feature is of one type; else Python."""
+    from pyarrow import json as arrow_json
+
+    if content.lstrip()[:1] == b"{":
+        try:
+            options = arrow_json.ReadOptions(block_size=max(2**20, min(len(content) + 1, 2**30)))
+            return arrow_json.read_json(pa.BufferReader(content), options)
+        except pa.ArrowInvalid:
+            pass
+    records = _records(content.decode("utf-8-sig"))
+    if not records or not all(isinstance(record, dict) for record in records):
+        raise TableError('is not a list of records; every entry must be an object such as {"a": 1}.')
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return pa.Table.from_arrays([column_of([record.get(name) for record in records]) for name in names], names)
+
+
+def _records(text: str) -> list[Any]:
+    if text.lstrip().startswith("["):
+        return list(json.loads(text))
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [_record(line, number) for number, line in lines]
+
+
+def _record(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise TableError(f"line {number} is not JSON ({error}); every line must be one record.") from error
