@@ -1,7 +1,7 @@
 """Columns of a file as they were read, and the table that they make."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import MISSING, Feature, Rules, UndecidedMarksError, encode, looks_like_id, trimmed
+from tamis.io.readers.kinds import MISSING, Feature, Rules, UndecidedMarksError, encode, plain_feature, trimmed
 from tamis.io.readers.layout import asked_decimal
 from tamis.io.readers.numbers import decimals_shown, read_numbers
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, kind_counts, listed, shell_word
@@ -45,204 +45,161 @@ class Frame:
     plain: list[int]
     others: dict[int, Any]
     findings: tuple[Finding, ...] = ()
-    decimals: frozenset[str] = field(default_factory=frozenset)
+    decimals: frozenset[str] = frozenset()
+
+    def text_columns(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and cells of the features that are text."""
+        for place in self.roles.features:
+            if place in self.others and self.others[place].type in (pa.string(), pa.large_string()):
+                yield self.roles.names[place], self.others[place]
 
 
 def table_of(frame: Frame, request: Request) -> Table:
     """Make the table: every feature becomes numbers or is left out, and the report says what was assumed."""
-    rules = rules_of(frame, request)
+    rules = _rules(frame, request)
     if request.transpose:
         return _turned(frame, rules)
     features, findings = _features(frame, request, rules)
     if not features:
         reasons = "; ".join(f"{listed(found.features)}: {found.text}" for found in findings if found.kind == LEFT_OUT)
         raise TableError(f"no feature is left to select from ({reasons}).")
-    X = _assembled(frame, features)
-    groups = np.array([feature.name for feature in features for _ in feature.labels], dtype=object)
-    names = numbered([label for feature in features for label in feature.labels])[0]
-    whole = all(len(feature.labels) == 1 and feature.labels[0] == feature.name for feature in features)
-    report = ReadReport(
-        len(X), kind_counts(feature.kind for feature in features), findings=(*frame.findings, *findings)
-    )
+    labels = [label for feature in features for label in feature.labels]
+    groups = [feature.name for feature in features for _ in feature.labels]
+    kinds = kind_counts(feature.kind for feature in features)
     return Table(
-        X,
-        np.array(names, dtype=object),
+        _assembled(frame, features),
+        np.array(numbered(labels)[0], dtype=object),
         *_sides(frame),
-        groups=None if whole else groups,
+        groups=None if groups == labels else np.array(groups, dtype=object),
         texts={feature.name: feature.texts for feature in features if feature.texts is not None},
-        report=report,
+        report=ReadReport(len(features[0].values), kinds, findings=(*frame.findings, *findings)),
     )
 
 
-def rules_of(frame: Frame, request: Request) -> Rules:
-    """Say how cells are to be understood: as the user says, else as the whole file shows."""
-    missing = frozenset(MISSING) | frozenset(request.na_values)
-    asked = asked_decimal(request)
-    if asked:
-        return Rules(missing, asked, True, request.thousands, request.day_first)
-    shown = frame.decimals | decimals_of_text(frame, request)
-    decimal = next(iter(shown)) if len(shown) == 1 else None
-    return Rules(missing, decimal, False, request.thousands, request.day_first)
+def _rules(frame: Frame, request: Request) -> Rules:
+    """Return how cells are to be understood: as the user says, else as the whole file shows."""
+    decimal = asked_decimal(request)
+    asked = decimal is not None
+    if not asked:
+        shown = frame.decimals | decimals_of_text(frame, request)
+        decimal = next(iter(shown)) if len(shown) == 1 else None
+    return Rules(_missing(request), decimal, asked, request.thousands, request.day_first)
+
+
+def _missing(request: Request) -> frozenset[str]:
+    return frozenset((*MISSING, *request.na_values))
 
 
 def decimals_of_text(frame: Frame, request: Request) -> set[str]:
     """Return the decimal marks that numbers in the columns of text show beyond doubt."""
-    missing = frozenset(MISSING) | frozenset(request.na_values)
     shown: set[str] = set()
-    for place in frame.roles.features:
-        if len(shown) < 2 and place in frame.others and _is_text(frame.others[place]):
-            shown |= decimals_shown(trimmed(frame.others[place], missing))
+    for _, cells in frame.text_columns():
+        shown |= decimals_shown(trimmed(cells, _missing(request))) if len(shown) < 2 else set()
     return shown
-
-
-def _is_text(column: Any) -> bool:
-    return pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
 
 
 def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Feature], list[Finding]]:
     """Turn the columns that are features into numbers, in the order of the file."""
     names = frame.roles.names
-    keep = set(match_names(request.keep, names, "--keep")) | (set(frame.roles.features) if request.only else set())
+    keep = set(match_names(request.keep, names, "--keep")) | set(frame.roles.features if request.only else ())
     categorical = set(match_names(request.categorical, names, "--categorical"))
-    columns = {place: column for column, place in enumerate(frame.plain)}
+    columns = dict(zip(frame.plain, frame.matrix.T, strict=True))
     found: list[Feature] = []
     findings: list[Finding] = []
     undecided: dict[str, str] = {}
     for place in frame.roles.features:
-        levels = _levels_wanted(request.only, names[place]) if request.only else []
-        if place in columns and place not in categorical and not levels:
-            result = _plain(names[place], frame.matrix[:, columns[place]], place in keep)
+        name, kept = names[place], place in keep
+        # A saved selector knows the levels of a category.
+        levels = [wanted.removeprefix(f"{name}=") for wanted in request.only if wanted.startswith(f"{name}=")]
+        coded = place in categorical or bool(levels)
+        if place in columns and not coded:
+            result = plain_feature(name, columns[place], kept)
         else:
-            column = _texts_of(frame.matrix[:, columns[place]]) if place in columns else frame.others[place]
+            column = _as_text(columns[place]) if place in columns else frame.others[place]
             try:
-                coded = place in categorical or bool(levels)
-                result = encode(names[place], column, rules, keep=place in keep, categorical=coded, levels=levels)
+                result = encode(name, column, rules, keep=kept, categorical=coded, levels=levels)
             except UndecidedMarksError as error:
-                undecided[names[place]] = str(error)
+                undecided[name] = str(error)
                 continue
         if isinstance(result, Feature) and request.drop_text and result.kind == "category":
-            result = Finding(LEFT_OUT, "text, by --drop-text", "", (names[place],))
+            result = Finding(LEFT_OUT, "text, by --drop-text", "", (name,))
+        if isinstance(result, Feature):
+            found.append(result)
         findings += [result] if isinstance(result, Finding) else result.findings
-        found += [result] if isinstance(result, Feature) else []
     if undecided:
         raise TableError(_question(undecided))
     return found, [*findings, *_label_like(found, request), *_markers(frame)]
 
 
-def _levels_wanted(only: Sequence[str], name: str) -> list[str]:
-    """Return the levels of a category that a saved selector knows."""
-    start = f"{name}="
-    return [wanted.removeprefix(start) for wanted in only if wanted.startswith(start)]
-
-
-def _plain(name: str, values: NDArray[Any], keep: bool) -> Feature | Finding:
-    if not keep and looks_like_id(name, 2, 2):  # By its name; only then are the values counted.
-        present = values[~np.isnan(values)]
-        if (present % 1 == 0).all() and looks_like_id(name, len(np.unique(present)), len(present)):
-            return Finding(
-                LEFT_OUT,
-                "numbers that differ in every row, as identifiers do",
-                f"--keep {shell_word(name)}",
-                (name,),
-            )
-    return Feature(name, "number", values[:, None], (name,))
-
-
-def _texts_of(values: NDArray[Any]) -> Any:
+def _as_text(values: NDArray[Any]) -> Any:
     return pa.array([None if np.isnan(value) else f"{value:g}" for value in values], pa.string())
 
 
 def _question(undecided: dict[str, str]) -> str:
     """Ask for the decimal mark, by the first cell that could be read in two ways."""
     name, cell = next(iter(undecided.items()))
-    mark = "," if "," in cell else "."
-    where = f"in {listed(undecided)}" if len(undecided) > 1 else f"in {name!r}"
+    mark, word = (",", "comma") if "," in cell else (".", "point")
     return (
-        f"the {'comma' if mark == ',' else 'point'} of {cell!r} {where} may be a decimal or a thousands mark; pass "
+        f"the {word} of {cell!r} in {listed(undecided)} may be a decimal or a thousands mark; pass "
         f"--decimal '{mark}' or --thousands '{mark}', or leave it out with --drop {shell_word(name)}."
     )
 
 
 def _label_like(features: Sequence[Feature], request: Request) -> list[Finding]:
-    if request.only:
-        return []
-    return [
-        Finding(
-            NOTICED,
-            f"{feature.name!r} is named like a label and is used as a feature; if it is a label",
-            f"--labels {shell_word(feature.name)}",
-        )
-        for feature in features
-        if feature.name.lower() in LABEL_NAMES and feature.name != request.labels
-    ]
+    names = [] if request.only else [feature.name for feature in features if feature.name.lower() in LABEL_NAMES]
+    text = "is named like a label and is used as a feature; if it is a label"
+    return [Finding(NOTICED, f"{name!r} {text}", f"--labels {shell_word(name)}") for name in names]
 
 
 def _markers(frame: Frame) -> list[Finding]:
-    """Say which words in text were taken for missing values: they might be meant."""
+    """Return which words in text were taken for missing values: they might be meant."""
     words = pa.array([word for word in MISSING if word])
     found: dict[str, list[str]] = {}
-    for place in frame.roles.features:
-        if place in frame.others and _is_text(frame.others[place]):
-            cells = pc.utf8_trim_whitespace(frame.others[place])
-            for word in pc.unique(cells.filter(pc.is_in(cells, value_set=words))).to_pylist():
-                found.setdefault(word, []).append(frame.roles.names[place])
+    for name, column in frame.text_columns():
+        cells = pc.utf8_trim_whitespace(column)
+        for word in pc.unique(cells.filter(pc.is_in(cells, value_set=words))).to_pylist():
+            found.setdefault(word, []).append(name)
     return [Finding(ASSUMED, f"{word!r} was read as missing", "", tuple(names)) for word, names in found.items()]
 
 
 def _assembled(frame: Frame, features: Sequence[Feature]) -> NDArray[Any]:
     """Lay the features side by side; a table of plain numbers is not copied."""
-    plain = [frame.roles.names[place] for place in frame.plain]
-    if [feature.name for feature in features] == plain and all(f.values.shape[1] == 1 for f in features):
+    if [feature.labels for feature in features] == [(frame.roles.names[place],) for place in frame.plain]:
         return frame.matrix
-    width = sum(feature.values.shape[1] for feature in features)
     kind = frame.matrix.dtype if frame.matrix.size else np.dtype(np.float64)
-    X = np.empty((len(features[0].values), width), dtype=kind)
-    start = 0
-    for feature in features:
-        stop = start + feature.values.shape[1]
-        X[:, start:stop] = feature.values
-        start = stop
-    return X
+    return np.concatenate([feature.values for feature in features], axis=1, dtype=kind)
 
 
 def _sides(frame: Frame) -> tuple[Any, Any, str, str]:
     """Return sample names, labels, and what the file calls them."""
-    roles = frame.roles
-    rows = None if roles.index is None else label_array(_cells(frame.others[roles.index]))
-    y = None if roles.label is None else label_array(_cells(frame.others[roles.label]))
-    return (
-        rows,
-        y,
-        "sample" if roles.index is None else roles.names[roles.index],
-        "label" if roles.label is None else roles.names[roles.label],
-    )
-
-
-def _cells(column: Any) -> Iterable[Any]:
-    return column.to_pylist()
+    places = (frame.roles.index, frame.roles.label)
+    rows, y = (None if place is None else label_array(frame.others[place].to_pylist()) for place in places)
+    called = ("sample" if places[0] is None else frame.roles.names[places[0]],)
+    return rows, y, *called, "label" if places[1] is None else frame.roles.names[places[1]]
 
 
 def _turned(frame: Frame, rules: Rules) -> Table:
     """Make the table of a file that has features in rows: its columns are samples, all of numbers."""
-    matrix, plain, findings = [frame.matrix], list(frame.plain), list(frame.findings)
+    columns: dict[int, NDArray[Any]] = dict(zip(frame.plain, frame.matrix.T, strict=True))
+    findings = list(frame.findings)
     for place in [place for place in frame.roles.features if place in frame.others]:
-        column = frame.others[place]
-        numbers = read_numbers(trimmed(column, rules.missing), rules.decimal, rules.thousands, rules.asked)
+        name = frame.roles.names[place]
+        cells = trimmed(frame.others[place], rules.missing)
+        numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
         if numbers.undecided:
-            raise TableError(_question({frame.roles.names[place]: numbers.undecided}))
+            raise TableError(_question({name: numbers.undecided}))
         if numbers.values is None:
-            findings.append(Finding(LEFT_OUT, "not numbers, as samples must be", "", (frame.roles.names[place],)))
+            findings.append(Finding(LEFT_OUT, "not numbers, as samples must be", "", (name,)))
         else:
-            matrix.append(numbers.values[:, None])
-            plain.append(place)
-    order = np.argsort(plain)
-    X = np.concatenate(matrix, axis=1)[:, order] if len(matrix) > 1 else frame.matrix
-    samples = np.array([frame.roles.names[plain[i]] for i in order], dtype=object)
-    if not len(samples):
+            columns[place] = numbers.values
+    if not columns:
         raise TableError("no feature is left to select from.")
+    order = sorted(columns)
+    X = np.array([columns[place] for place in order])
     found = _sides(frame)[0]
-    names, repeated = numbered([f"feature_{i}" for i in range(len(X))] if found is None else found.tolist())
+    names, repeated = numbered([f"feature_{i}" for i in range(X.shape[1])] if found is None else found.tolist())
     if repeated:
         findings.append(Finding(ASSUMED, "names that occur more than once were numbered", "", tuple(repeated)))
-    report = ReadReport(len(samples), {"number": len(names)}, findings=tuple(findings))
-    return Table(np.ascontiguousarray(X.T), np.array(names, dtype=object), samples, report=report)
+    report = ReadReport(len(order), {"number": len(names)}, findings=tuple(findings))
+    samples = np.array([frame.roles.names[place] for place in order], dtype=object)
+    return Table(X, np.array(names, dtype=object), samples, report=report)

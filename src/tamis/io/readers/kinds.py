@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
-from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread, written
+from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
 
 MISSING = (
@@ -33,6 +33,10 @@ ID_NAME = re.compile(
     re.IGNORECASE,
 )
 ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
+CODE = r"^0\d+$"
+"""Digits behind a zero are words, as in postcodes."""
+
+Floats = NDArray[np.float64]
 
 
 class UndecidedMarksError(ValueError):
@@ -41,27 +45,13 @@ class UndecidedMarksError(ValueError):
 
 @dataclass(frozen=True)
 class Rules:
-    """What the user said of features in general, and what the rest of the file tells.
+    """How cells are to be understood, by what the user said and what the rest of the file tells."""
 
-    Attributes
-    ----------
-    missing : frozenset of str
-        Cells that stand for a missing value.
-    decimal : {".", ","} or None
-        The decimal mark, where a feature does not tell it.
-    asked : bool
-        Whether the user named it.
-    thousands : str or None
-        The thousands mark that the user named.
-    day_first : bool or None
-        See :class:`tamis.io.readers.Request`.
-    """
-
-    missing: frozenset[str] = frozenset(MISSING)
-    decimal: str | None = None
-    asked: bool = False
-    thousands: str | None = None
-    day_first: bool | None = None
+    missing: frozenset[str]  # cells that stand for a missing value
+    decimal: str | None  # the decimal mark, where a feature does not tell it
+    asked: bool  # whether the user named it
+    thousands: str | None  # the thousands mark that the user named
+    day_first: bool | None
 
 
 @dataclass(frozen=True)
@@ -84,7 +74,7 @@ class Feature:
 
     name: str
     kind: str
-    values: NDArray[np.float64]
+    values: NDArray[Any]
     labels: tuple[str, ...]
     texts: list[Any] | None = None
     findings: tuple[Finding, ...] = ()
@@ -93,19 +83,23 @@ class Feature:
 def trimmed(column: Any, missing: frozenset[str]) -> Any:
     """Return a text column without spaces around its cells, null where they stand for a missing value."""
     cells = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     return pc.if_else(pc.is_in(cells, value_set=pa.array(sorted(missing))), None, cells)
 
 
-def looks_like_id(name: str, n_different: int, n_present: int) -> bool:
-    """Tell whether a feature names the rows: it is called so, and its values all differ."""
-    return n_different == n_present > 1 and bool(ID_NAME.match(name) or ID_ENDING.match(name))
+def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[Finding, ...] = ()) -> Feature | Finding:
+    """Return a feature of numbers, or why it is left out: it is called like an identifier, and all values differ."""
+    if not keep and (ID_NAME.match(name) or ID_ENDING.match(name)):
+        present = values[~np.isnan(values)]
+        if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():
+            reason = "numbers that differ in every row, as identifiers do"
+            return _left_out(name, reason, f"--keep {shell_word(name)}")
+    return Feature(name, "number", values[:, None], (name,), None, findings)
 
 
 def encode(
     name: str, column: Any, rules: Rules, *, keep: bool, categorical: bool, levels: Sequence[str] = ()
 ) -> Feature | Finding:
-    """Turn a column into numbers, or say why it is left out.
+    """Turn a column into numbers, or return why it is left out.
 
     Parameters
     ----------
@@ -122,33 +116,36 @@ def encode(
     levels : sequence of str
         The levels to encode; by default those that occur.
     """
-    kind = column.type
+    kind, types = column.type, pa.types
     if column.null_count == len(column):
-        return _left_out(name, "it has no value at all", "")
-    if pa.types.is_dictionary(kind) or categorical:
-        plain = pc.cast(column, kind.value_type) if pa.types.is_dictionary(kind) else column
+        return _left_out(name, "it has no value at all")
+    if types.is_dictionary(kind) or categorical:
+        plain = pc.cast(column, kind.value_type) if types.is_dictionary(kind) else column
         return _category(name, trimmed(plain, rules.missing), levels)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _from_text(name, trimmed(column, rules.missing), rules, keep)
-    if pa.types.is_boolean(kind):
-        return _boolean(name, column, [None if cell is None else str(cell) for cell in column.to_pylist()])
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        return _date(name, days_of(column), [None if cell is None else str(cell) for cell in column.to_pylist()])
-    if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        return _duration(name, seconds_of(column), [None if c is None else str(c) for c in column.to_pylist()])
-    return _left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text", "")
+    texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
+    if types.is_boolean(kind):
+        return _boolean(name, column, texts)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return _dated(name, "date", days_of(column), texts)
+    if types.is_duration(kind) or types.is_time(kind):
+        return _dated(name, "duration", seconds_of(column), texts)
+    return _left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
 
 
 def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Finding:
     if cells.null_count == len(cells):
-        return _left_out(name, "it has no value at all", "")
-    if _all_in(pc.utf8_lower(cells), (*TRUE, *FALSE)):
-        return _boolean(name, pc.is_in(pc.utf8_lower(cells), value_set=pa.array(TRUE)), cells.to_pylist())
-    if pc.any(pc.match_substring_regex(cells, r"^0\d+$")).as_py():
+        return _left_out(name, "it has no value at all")
+    lower = pc.utf8_lower(cells)
+    if pc.all(pc.is_in(lower.drop_null(), value_set=pa.array([*TRUE, *FALSE]))).as_py():
+        truth = pc.if_else(pc.is_valid(lower), pc.is_in(lower, value_set=pa.array(TRUE)), None)
+        return _boolean(name, truth, cells.to_pylist())
+    if pc.any(pc.match_substring_regex(cells, CODE)).as_py():
         return _codes(name, cells, keep)
     numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
     if numbers.values is not None:
-        return _number(name, numbers.values, cells, keep)
+        return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
     if numbers.undecided:
         raise UndecidedMarksError(numbers.undecided)
     words = _words(name, cells, keep)
@@ -159,54 +156,44 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
 
 def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
     different, places = distinct(cells)
-    dates = read_dates(different, rules.day_first)
-    if dates is not None:
-        if dates.values is None:
-            example = different[0].as_py()
-            return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
-        return _date(name, spread(dates.values, places), cells.to_pylist())
+    are_dates, days = read_dates(different, rules.day_first)
+    if days is not None:
+        return _dated(name, "date", spread(days, places), cells.to_pylist())
+    if are_dates:
+        example = different[0].as_py()
+        return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
     seconds = read_durations(different)
-    return None if seconds is None else _duration(name, spread(seconds, places), cells.to_pylist())
+    return None if seconds is None else _dated(name, "duration", spread(seconds, places), cells.to_pylist())
 
 
 def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:
     present, levels = len(cells) - cells.null_count, len(pc.unique(cells.drop_null()))
     if keep or (levels < present and levels <= min(MAX_LEVELS, max(2, present // 2))):
         return _category(name, cells)
-    option = f"--keep {shell_word(name)}"
-    if levels == present:
-        return _left_out(name, "text that differs in every row, as identifiers do", option)
-    return _left_out(name, f"free text with {levels:,} different values", option)
+    unique = "text that differs in every row, as identifiers do"
+    reason = unique if levels == present else f"free text with {levels:,} different values"
+    return _left_out(name, reason, f"--keep {shell_word(name)}")
 
 
 def _codes(name: str, cells: Any, keep: bool) -> Feature | Finding:
-    """Take digits behind zeros for words, which they are in postcodes and the like."""
     found = _words(name, cells, keep)
     if isinstance(found, Finding):
         return found
-    example = cells.filter(pc.match_substring_regex(cells, r"^0\d+$"))[0].as_py()
+    example = cells.filter(pc.match_substring_regex(cells, CODE))[0].as_py()
     text = f"{example!r} begins with a zero, so that it was read as a category"
     return replace(found, findings=(Finding(ASSUMED, text, "", (name,)),))
 
 
-def _number(name: str, values: NDArray[np.float64], cells: Any, keep: bool) -> Feature | Finding:
-    present = values[~np.isnan(values)]
-    if not keep and (present % 1 == 0).all() and looks_like_id(name, len(np.unique(present)), len(present)):
-        return _left_out(name, "numbers that differ in every row, as identifiers do", f"--keep {shell_word(name)}")
-    return Feature(name, "number", values[:, None], (name,), None, _as_written(name, values, cells))
-
-
-def _as_written(name: str, values: NDArray[np.float64], cells: Any) -> tuple[Finding, ...]:
-    """Say how a number was understood, by the first cell that Python would not read so."""
+def _unusual_number(name: str, values: Floats, cells: Any) -> tuple[Finding, ...]:
+    """Return how a number was understood, by the first cell that Python would not read so."""
     plain = pc.match_substring_regex(cells, r"^-?\d*\.?\d+(?:[eE][+-]?\d+)?$")
     usual = pc.cast(pc.if_else(plain, cells, None), pa.float64()).to_numpy(zero_copy_only=False)
-    unusual = pa.array((usual != values) & ~np.isnan(values))
-    place = pc.index(unusual, True).as_py()
-    if place < 0:
+    places = np.flatnonzero((usual != values) & ~np.isnan(values))
+    if not places.size:
         return ()
-    cell = cells[place].as_py()
+    cell = cells[int(places[0])].as_py()
     option = "--decimal or --thousands" if re.search("[.,]", cell) else ""
-    return (Finding(ASSUMED, f"{cell!r} was read as {written(values[place])}", option, (name,), _shape(cell)),)
+    return (Finding(ASSUMED, f"{cell!r} was read as {values[places[0]]:.10g}", option, (name,), _shape(cell)),)
 
 
 def _shape(cell: str) -> str:
@@ -218,9 +205,9 @@ def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Fi
     """Encode levels as 0/1 features; two levels need one."""
     levels = sorted(pc.unique(cells.drop_null()).to_pylist())
     if not wanted and len(levels) < 2:
-        return _left_out(name, "it has one value only" if levels else "it has no value at all", "")
+        return _left_out(name, "it has one value only" if levels else "it has no value at all")
     if len(levels) > MAX_ENCODED:
-        return _left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded", "")
+        return _left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded")
     encoded = list(wanted) or (levels[1:] if len(levels) == 2 else levels)
     codes = pc.fill_null(pc.index_in(cells, value_set=pa.array(encoded, pa.string())), -1)
     values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
@@ -231,27 +218,20 @@ def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Fi
 
 
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
-    values = pc.cast(column, pa.float64())
-    values = np.array(pc.if_else(pc.is_valid(pa.array(texts)), values, None).to_numpy(zero_copy_only=False))
+    values = np.array(pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False))
     place = int(np.nanargmax(values))
     text = f"{texts[place]!r} was read as {'true (1)' if values[place] else 'false (0)'}"
     return Feature(name, "boolean", values[:, None], (name,), texts, (Finding(ASSUMED, text, "", (name,)),))
 
 
-def _date(name: str, days: NDArray[np.float64], texts: list[Any]) -> Feature:
-    return Feature(name, "date", days[:, None], (name,), texts, (_as_example(name, "a date", days, texts),))
-
-
-def _duration(name: str, seconds: NDArray[np.float64], texts: list[Any]) -> Feature:
-    finding = _as_example(name, "a duration in seconds", seconds, texts)
-    return Feature(name, "duration", seconds[:, None], (name,), texts, (finding,))
-
-
-def _as_example(name: str, what: str, values: NDArray[np.float64], texts: list[Any]) -> Finding:
-    example = next(text for text in texts if text is not None)
-    value = values[texts.index(example)]
-    shown = str(np.datetime64(int(value), "D")) if what == "a date" else written(value)
-    return Finding(ASSUMED, f"{example!r} was read as {what} ({shown})", "", (name,), f"{what} {_shape(example)}")
+def _dated(name: str, kind: str, values: Floats, texts: list[Any]) -> Feature:
+    """Return a feature of dates or durations, with an example of how they were understood."""
+    place = next(place for place, text in enumerate(texts) if text is not None)
+    what = "a date" if kind == "date" else "a duration in seconds"
+    shown = np.datetime64(int(values[place]), "D") if kind == "date" else f"{values[place]:.10g}"
+    text = f"{texts[place]!r} was read as {what} ({shown})"
+    finding = Finding(ASSUMED, text, "", (name,), f"{what} {_shape(texts[place])}")
+    return Feature(name, kind, values[:, None], (name,), texts, (finding,))
 
 
 def _mixture(name: str, numbers: Numbers) -> Finding:
@@ -259,21 +239,10 @@ def _mixture(name: str, numbers: Numbers) -> Finding:
         first, second = numbers.contrary
         return _left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
     cells = numbers.strange
-    option = f"--categorical {shell_word(name)}"
-    if numbers.share > 0.5 and len(cells) <= 3:
-        option = f"--na-values {shell_word(','.join(cells)) if len(cells) == 1 else _list(cells)}"
+    few = numbers.share > 0.5 and len(cells) <= 3
+    option = f"--na-values {shell_word(*cells)}" if few else f"--categorical {shell_word(name)}"
     return _left_out(name, f"numbers mixed with {cells[0]!r}", option)
 
 
-def _list(cells: Sequence[str]) -> str:
-    quoted = [f'"{cell}"' if "," in cell else cell for cell in cells]
-    text = ",".join(quoted)
-    return text if all(cell.isalnum() for cell in cells) else "'" + text.replace("'", "'\\''") + "'"
-
-
-def _all_in(cells: Any, words: Sequence[str]) -> bool:
-    return bool(pc.all(pc.is_in(cells.drop_null(), value_set=pa.array(list(words)))).as_py())
-
-
-def _left_out(name: str, reason: str, option: str) -> Finding:
+def _left_out(name: str, reason: str, option: str = "") -> Finding:
     return Finding(LEFT_OUT, reason, option, (name,))

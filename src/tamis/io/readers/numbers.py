@@ -4,7 +4,7 @@ A cell is brought to a core of digits and marks, whose shape tells which mark is
 nothing: the rest of the file must, or the user.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ WHOLE = r"^[+-]?\d+(?:[eE][+-]?\d+)?$"
 
 
 def _shapes(decimal: str, other: str) -> dict[str, str]:
-    """Return patterns of numbers whose decimal mark is the one, and whose thousands may be parted by the other."""
+    """Return patterns of numbers with a decimal mark, whose thousands may be parted by the other mark."""
     return {
         "clear": rf"^[+-]?(?:\d*{decimal}\d+|\d+{decimal})(?:[eE][+-]?\d+)?$",
         "open": rf"^[+-]?[1-9]\d{{0,2}}{decimal}\d{{3}}$",
@@ -33,29 +33,34 @@ def _shapes(decimal: str, other: str) -> dict[str, str]:
 SHAPES = {".": _shapes(r"\.", ","), ",": _shapes(",", r"\.")}
 """By decimal mark: clear unless the same cell is open, where the mark may part thousands; grouped if both occur."""
 
+Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True)
 class Core:
-    """Cells without signs of money, percent and brackets, and what those said.
-
-    Attributes
-    ----------
-    text : pyarrow array of str
-        What is left: sign, digits and marks; spaces and apostrophes between thousands are gone.
-    spaced : ndarray of bool
-        Where thousands were parted by spaces or apostrophes, so that any other mark is the decimal one.
-    negative, percent, english : ndarray of bool
-        Where the cell stands in brackets, ends with a percent sign, or has a currency of the English-speaking world.
-    currencies : int
-        How many different currencies occur.
-    """
+    """Cells without signs of money, percent and brackets, and what those said."""
 
     text: Any
-    spaced: NDArray[np.bool_]
-    negative: NDArray[np.bool_]
-    percent: NDArray[np.bool_]
-    english: NDArray[np.bool_]
-    currencies: int
+    spaced: Mask  # thousands were parted by spaces or apostrophes, so that any other mark is the decimal one
+    negative: Mask  # the cell stands in brackets
+    percent: Mask
+    english: Mask  # it has a currency of the English-speaking world
+    n_currencies: int
+
+    def has(self, mark: str, shape: str) -> Mask:
+        """Return which cells have a shape with a decimal mark; one whose thousands are spaced is not open."""
+        found = _mask(self.text, SHAPES[mark][shape])
+        return found & ~self.spaced if shape == "open" else found
+
+    def shows(self, mark: str) -> Mask:
+        """Return which cells show a decimal mark beyond doubt."""
+        return (self.has(mark, "clear") & ~self.has(mark, "open")) | self.has(mark, "grouped")
+
+    @property
+    def decimals(self) -> set[str]:
+        """The decimal marks that some cells show beyond doubt."""
+        english = bool((self.has(",", "open") & self.english).any())
+        return {mark for mark in SHAPES if self.shows(mark).any() or (mark == "." and english)}
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,7 @@ class Numbers:
     contrary : tuple of str
         A cell with a decimal point and one with a decimal comma, if both occur.
     strange : tuple of str
-        Cells that are no numbers, each once, at most a few.
-    shaped : ndarray
-        For every different cell, 1 if it is written as a number and else 0.
+        Some of the cells that are no numbers.
     """
 
     share: float
@@ -83,36 +86,6 @@ class Numbers:
     undecided: str = ""
     contrary: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
-    shaped: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False)
-
-
-def core_of(cells: Any) -> Core:
-    """Take the cells apart; they are trimmed, and null where missing."""
-    text = pc.replace_substring_regex(cells, "[\u00a0\u2007\u2009\u202f]", " ")
-    english = _mask(text, ENGLISH_MONEY)
-    currencies = _count_currencies(text)
-    text = pc.replace_substring_regex(text, rf"^([(+\-−–]?)\s*{CURRENCY}\s*|\s*{CURRENCY}(\)?)$", r"\1\2")
-    negative = _mask(text, r"^\([^()]+\)$")
-    text = pc.replace_substring_regex(text, r"^\(([^()]+)\)$", r"\1")
-    percent = _mask(text, r"\d\s*%$")
-    text = pc.replace_substring_regex(text, r"(\d)\s*%$", r"\1")
-    text = pc.replace_substring_regex(text, "^[\u2212\u2012\u2013]\\s?", "-")
-    spaced = _mask(text, r"^[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d+)?$")
-    text = pc.if_else(pa.array(spaced), pc.replace_substring_regex(text, "[ '’]", ""), text)
-    return Core(text, spaced, negative, percent, english, currencies)
-
-
-def evidence(core: Core) -> set[str]:
-    """Return the decimal marks that some cells show beyond doubt."""
-    found = set()
-    for mark, shapes in SHAPES.items():
-        clear = _mask(core.text, shapes["clear"])
-        undecided = _mask(core.text, shapes["open"]) & ~core.spaced
-        if (clear & ~undecided).any() or _mask(core.text, shapes["grouped"]).any():
-            found.add(mark)
-    if (_mask(core.text, SHAPES[","]["open"]) & core.english).any():
-        found.add(".")
-    return found
 
 
 def distinct(cells: Any) -> tuple[Any, NDArray[np.intp]]:
@@ -129,10 +102,10 @@ def spread(values: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.
 def decimals_shown(cells: Any) -> set[str]:
     """Return the decimal marks that the cells of a feature show beyond doubt, if all of them are numbers."""
     found = distinct(cells)[0]
-    few = found.slice(0, 1000)
-    if not len(few) or _read_distinct(few, ".").share < 1 or _read_distinct(found, ".").share < 1:
+    # Most text fails on its first cells.
+    if not all(len(part) and _shaped(core_of(part)).all() for part in (found.slice(0, 1000), found)):
         return set()
-    return evidence(core_of(found))
+    return core_of(found).decimals
 
 
 def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
@@ -148,92 +121,74 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
         What the user says parts thousands.
     asked : bool, default=False
         Whether the user named the decimal mark; then the cells' own evidence does not count.
-
     """
     found, places = distinct(cells)
-    numbers = _read_distinct(found, decimal, thousands, asked)
-    if numbers.values is not None:
-        return replace(numbers, values=spread(numbers.values, places))
-    return replace(numbers, share=float(spread(numbers.shaped, places)[places >= 0].mean()) if len(found) else 0.0)
-
-
-def _read_distinct(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
-    if not _mask(cells, LIKE_NUMBERS).any():
-        return Numbers(0.0, shaped=np.zeros(len(cells)))
-    core = core_of(cells)
-    present = _present(cells)
-    infinite = _mask(core.text, INFINITE)
-    shaped = infinite | _mask(core.text, WHOLE)
-    for shapes in SHAPES.values():
-        for pattern in shapes.values():
-            shaped |= _mask(core.text, pattern)
-    found = Numbers(float(shaped[present].mean()), shaped=shaped.astype(np.float64))
-    if found.share < 1:
-        return replace(found, strange=_strange(cells, present & ~shaped))
-    if core.currencies > 1 or (core.percent.any() and (core.percent != present).any()):
-        return replace(found, strange=_strange(cells, present))
-    shown = set() if asked else evidence(core)
+    if not len(found) or not _mask(found, LIKE_NUMBERS).any():
+        return Numbers(0.0)
+    core = core_of(found)
+    fits = _shaped(core)
+    if not fits.all():
+        return Numbers(_share(fits, places), strange=_some(found, ~fits))
+    if core.n_currencies > 1 or 0 < core.percent.sum() < len(found):
+        return Numbers(1.0, strange=_some(found, fits))
+    shown = set() if asked else core.decimals
     if len(shown) == 2:
-        return replace(found, contrary=tuple(_example(cells, core, mark) for mark in ".,"))
+        return Numbers(1.0, contrary=tuple(_some(found, core.shows(mark))[0] for mark in SHAPES))
     mark = next(iter(shown), decimal)
-    undecided = (_mask(core.text, SHAPES[","]["open"]) | _mask(core.text, SHAPES["."]["open"])) & ~core.spaced
+    undecided = core.has(",", "open") | core.has(".", "open")
     if mark is None and undecided.any():
-        return replace(found, undecided=cells[int(undecided.argmax())].as_py())
-    return _converted(cells, core, present, infinite, mark or ".", thousands)
+        return Numbers(1.0, undecided=_some(found, undecided)[0])
+    fits = _fits(core, mark or ".", thousands)
+    if not fits.all():
+        return Numbers(_share(fits, places), strange=_some(found, ~fits))
+    return Numbers(1.0, spread(_values(core, mark or "."), places))
 
 
-def _converted(
-    cells: Any, core: Core, present: NDArray[np.bool_], infinite: NDArray[np.bool_], mark: str, thousands: str | None
-) -> Numbers:
-    """Turn cores into numbers; those that do not fit the decimal mark are no numbers."""
+def core_of(cells: Any) -> Core:
+    """Take cells apart, which are trimmed and not missing."""
+    text = pc.replace_substring_regex(cells, "[\u00a0\u2007\u2009\u202f]", " ")
+    english = _mask(text, ENGLISH_MONEY)
+    signs = pc.struct_field(pc.extract_regex(text, rf"(?P<sign>{CURRENCY})"), "sign")
+    text = pc.replace_substring_regex(text, rf"^([(+\-−–]?)\s*{CURRENCY}\s*|\s*{CURRENCY}(\)?)$", r"\1\2")
+    negative = _mask(text, r"^\([^()]+\)$")
+    text = pc.replace_substring_regex(text, r"^\(([^()]+)\)$", r"\1")
+    percent = _mask(text, r"\d\s*%$")
+    text = pc.replace_substring_regex(text, r"(\d)\s*%$", r"\1")
+    text = pc.replace_substring_regex(text, "^[\u2212\u2012\u2013]\\s?", "-")
+    spaced = _mask(text, r"^[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d+)?$")
+    text = pc.if_else(pa.array(spaced), pc.replace_substring_regex(text, "[ '’]", ""), text)
+    return Core(text, spaced, negative, percent, english, len(pc.unique(signs.drop_null())))
+
+
+def _shaped(core: Core) -> Mask:
+    """Return which cells are written as numbers, whatever their marks mean."""
+    patterns = [INFINITE, WHOLE, *(pattern for shapes in SHAPES.values() for pattern in shapes.values())]
+    return np.logical_or.reduce([_mask(core.text, pattern) for pattern in patterns])
+
+
+def _fits(core: Core, mark: str, thousands: str | None) -> Mask:
+    """Return which cells are numbers with a decimal mark."""
     other = "," if mark == "." else "."
-    shapes = SHAPES[mark]
-    grouped = _mask(core.text, shapes["grouped"]) | _mask(core.text, SHAPES[other]["open"]) & ~core.spaced
-    if thousands is not None and thousands != other:
-        grouped &= False
-    fits = infinite | grouped | _mask(core.text, WHOLE) | _mask(core.text, shapes["clear"])
-    if not fits[present].all():
-        strange = _strange(cells, present & ~fits)
-        return Numbers(float(fits[present].mean()), strange=strange, shaped=fits.astype(np.float64))
-    plain = pc.replace_substring(core.text, other, "")
+    fits = _mask(core.text, INFINITE) | _mask(core.text, WHOLE) | core.has(mark, "clear")
+    if thousands is None or thousands == other:
+        fits |= core.has(mark, "grouped") | core.has(other, "open")
+    return fits
+
+
+def _values(core: Core, mark: str) -> NDArray[np.float64]:
+    plain = pc.replace_substring(core.text, "," if mark == "." else ".", "")
     plain = pc.replace_substring_regex(pc.replace_substring(plain, mark, "."), r"^\+", "")
     values = np.array(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    values[core.negative] *= -1
-    return Numbers(1.0, np.where(core.percent, values / 100, values))
+    return np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)
 
 
-def plain_number(pattern_mark: str = ".") -> str:
-    """Return the pattern of numbers that Arrow reads by itself with a decimal mark."""
-    mark = rf"\{pattern_mark}"
-    return rf"^[ \t]*-?(?:\d+{mark}?\d*|{mark}\d+)(?:[eE][+-]?\d+)?[ \t]*$"
+def _mask(text: Any, pattern: str) -> Mask:
+    return np.asarray(pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def written(value: float) -> str:
-    """Write a number shortly, for an example."""
-    return f"{value:.10g}"
+def _share(fits: Mask, places: NDArray[np.intp]) -> float:
+    return float(fits[places[places >= 0]].mean())
 
 
-def _present(cells: Any) -> NDArray[np.bool_]:
-    return pc.is_valid(cells).to_numpy(zero_copy_only=False).astype(bool)
-
-
-def _mask(text: Any, pattern: str) -> NDArray[np.bool_]:
-    found = pc.fill_null(pc.match_substring_regex(text, pattern), False)
-    return found.to_numpy(zero_copy_only=False).astype(bool)
-
-
-def _strange(cells: Any, mask: NDArray[np.bool_], limit: int = 4) -> tuple[str, ...]:
-    return tuple(pc.unique(cells.filter(pa.array(mask))).slice(0, limit).to_pylist())
-
-
-def _count_currencies(text: Any) -> int:
-    found = pc.extract_regex(text, rf"(?P<sign>{CURRENCY})")
-    return len(pc.unique(pc.drop_null(pc.struct_field(found, "sign"))))
-
-
-def _example(cells: Any, core: Core, mark: str) -> str:
-    shapes = SHAPES[mark]
-    clear = (_mask(core.text, shapes["clear"]) & ~_mask(core.text, shapes["open"])) | _mask(
-        core.text, shapes["grouped"]
-    )
-    return cells[int(clear.argmax())].as_py()
+def _some(cells: Any, mask: Mask, limit: int = 4) -> tuple[str, ...]:
+    return tuple(cells.filter(pa.array(mask)).slice(0, limit).to_pylist())

@@ -1,4 +1,4 @@
-"""What was noticed while a file was read: assumptions, features left out and why, and what the owner should look at."""
+"""What was noticed while a file was read: assumptions, features left out and why, and what the owner should check."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +15,9 @@ KINDS = {
 }
 """Kinds of features, with their plurals."""
 
+MAX_SHOWN = 5
+"""So many names are written out in a phrase."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -23,7 +26,7 @@ class Finding:
     Attributes
     ----------
     kind : {"assumed", "left out", "noticed"}
-        What follows from it: something was taken for granted, features were left out, or the owner should look.
+        What follows from it: something was taken for granted, features were left out, or the owner should check.
     text : str
         A phrase that begins with a small letter and ends without a full stop; for features left out, the reason.
     option : str
@@ -43,23 +46,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """What was read.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the table.
-    kinds : dict
-        Number of features by kind, see :data:`KINDS`.
-    missing_cells : int
-        Cells without a value, among the features that are used.
-    missing_features : tuple of str
-        The features that have such cells.
-    filled : str
-        What was done about them; empty if nothing.
-    findings : tuple of Finding
-        Everything that was assumed, left out or noticed.
-    """
+    """What was read: rows, features by kind, missing cells and what was done about them, and all findings."""
 
     n_rows: int = 0
     kinds: dict[str, int] = field(default_factory=dict)
@@ -78,7 +65,7 @@ class ReadReport:
         return replace(self, findings=(*self.findings, *more))
 
     def lines(self) -> list[str]:
-        """Return the summary: what was read, what was left out, what was assumed; then what should be looked at."""
+        """Return the summary: what was read, what was left out, what was assumed; then what should be checked."""
         found = [f"Read: {self.headline()}."]
         if left_out := self._of(LEFT_OUT):
             found.append("Left out: " + "; ".join(_left_out(finding) for finding in left_out) + ".")
@@ -93,9 +80,9 @@ class ReadReport:
         if not self.missing_cells:
             return text + ", no cell missing"
         share = 100 * self.missing_cells / max(1, self.n_rows * self.n_features)
-        where = f"in {listed(self.missing_features)}" if len(self.missing_features) else ""
+        where = f" in {listed(self.missing_features)}" if self.missing_features else ""
         filled = f", {self.filled}" if self.filled else ""
-        return f"{text}; {counted(self.missing_cells, 'cell')} missing ({share:.2g}%) {where}".rstrip() + filled
+        return f"{text}; {counted(self.missing_cells, 'cell')} missing ({share:.2g}%){where}{filled}"
 
     def document(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -131,20 +118,16 @@ def _joined_option(first: Finding, second: Finding) -> str:
     """Join ``--keep a`` and ``--keep b`` to ``--keep a,b``; of many, the first says how."""
     name, _, names = first.option.partition(" ")
     other, _, more = second.option.partition(" ")
-    if name != other or not names or more in names.split(",") or len(names.split(",")) >= SHOWN:
+    if name != other or not names or more in names.split(",") or len(names.split(",")) >= MAX_SHOWN:
         return first.option
     return f"{name} {names},{more}"
 
 
-SHOWN = 5
-"""So many names are written out in a phrase."""
-
-
-def listed(features: Iterable[str]) -> str:
+def listed(features: Iterable[object]) -> str:
     """Write ``'a', 'b' and 3 more``."""
     names = list(features)
-    shown = ", ".join(repr(str(name)) for name in names[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    shown = ", ".join(repr(str(name)) for name in names[:MAX_SHOWN])
+    return shown + (f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else "")
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:
@@ -152,13 +135,12 @@ def counted(count: int, one: str, several: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-def shell_word(name: str) -> str:
-    """Write a name so that a shell and a list of the command line read it as one word."""
-    plain = name.replace("_", "").replace("-", "").replace(".", "")
-    if plain.isalnum() and not name.startswith("-"):
-        return name
-    listed = '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
-    return "'" + listed.replace("'", "'\\''") + "'"
+def shell_word(*names: str) -> str:
+    """Write names so that a shell reads them as one word, and the command line as a list of them."""
+    if all(name.replace("_", "").replace("-", "").replace(".", "").isalnum() and name[0] != "-" for name in names):
+        return ",".join(names)
+    quoted = ('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+    return "'" + ",".join(quoted).replace("'", "'\\''") + "'"
 
 
 def kind_counts(kinds: Iterable[str]) -> dict[str, int]:

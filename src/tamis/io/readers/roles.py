@@ -21,11 +21,11 @@ class Roles:
     @property
     def sides(self) -> list[int]:
         """Positions of the columns that are read as text whatever they hold."""
-        return list(dict.fromkeys(i for i in (self.index, self.label) if i is not None))
+        return [place for place in (self.index, self.label) if place is not None]
 
 
 def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = False) -> Roles:
-    """Say what each column is for.
+    """Return what each column is for.
 
     Parameters
     ----------
@@ -39,9 +39,11 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
     """
     names, repeated = numbered(found)
     index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")
-    dropped = set(_either(request.drop, found, names, "--drop"))
+    # A name as the file writes it may stand for several features, and a numbered one for the second of them.
+    dropped = {i for entry in request.drop for i in match_names([entry], found if entry in found else names, "--drop")}
     findings = [_renamed(repeated)] if repeated else []
-    if request.index is None and _first_names_rows(found, request, first_is_text) and not {0} & {label, *dropped}:
+    first_names_rows = bool(found) and (not found[0].strip() or (request.transpose and first_is_text))
+    if request.index is None and first_names_rows and not {0} & {label, *dropped}:
         index = 0
         if not request.transpose:
             findings.append(Finding(ASSUMED, "the first feature has no name and holds the sample names", "--index"))
@@ -66,21 +68,6 @@ def originals_of(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _first_names_rows(found: Sequence[str], request: Request, first_is_text: bool) -> bool:
-    return bool(found) and (not found[0].strip() or (request.transpose and first_is_text))
-
-
-def _either(wanted: Sequence[str], found: Sequence[str], names: Sequence[str], option: str) -> list[int]:
-    """Match names as the file writes them, where one may stand for several, and as they were numbered."""
-    places: list[int] = []
-    for entry in wanted:
-        try:
-            places += match_names([entry], found, option)
-        except TableError:
-            places += match_names([entry], names, option)
-    return places
-
-
 def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: str) -> int | None:
     if name is None:
         return None
@@ -92,10 +79,7 @@ def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: s
 
 def _renamed(repeated: list[str]) -> Finding:
     first = repeated[0]
-    text = f"the name {first!r} occurs" if len(repeated) == 1 else f"the names {listed(repeated)} occur"
-    return Finding(
-        ASSUMED,
-        f"{text} more than once and {'was' if len(repeated) == 1 else 'were'} numbered ({first!r}, {first + '_2'!r})",
-        f"--drop {shell_word(first)}",
-        tuple(repeated),
-    )
+    one = len(repeated) == 1
+    text = f"the name {first!r} occurs" if one else f"the names {listed(repeated)} occur"
+    text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {first + '_2'!r})"
+    return Finding(ASSUMED, text, f"--drop {shell_word(first)}", tuple(repeated))
