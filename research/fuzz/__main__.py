@@ -106,12 +106,12 @@ def _warm_up() -> None:
     import zarr  # noqa: F401
 
     import tamis.io.readers
-    import tamis.io.readers.anndata
     import tamis.io.readers.arrow
+    import tamis.io.readers.hdf
     import tamis.io.readers.matlab
     import tamis.io.readers.matrix_market
-    import tamis.io.sources.annotated
     import tamis.io.sources.parquet
+    import tamis.io.sources.stores
 
     tamis.LaplacianScore  # noqa: B018 (imports it)
     tamis.VarianceScore  # noqa: B018

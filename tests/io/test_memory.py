@@ -1,4 +1,4 @@
-from stored_tables import stored
+from types import SimpleNamespace
 
 from tamis.io import memory
 
@@ -7,9 +7,9 @@ def test_free_memory_is_some_of_what_there_is():
     assert 2**20 < memory.free_memory() < 2**62
 
 
-def test_a_table_is_large_by_its_share_of_the_free_memory(table, tmp_path, monkeypatch):
-    source = stored("npy", table, tmp_path)
-    monkeypatch.setattr(memory, "free_memory", lambda: 5000)
+def test_a_table_is_large_by_its_share_of_the_free_memory(monkeypatch):
+    source = SimpleNamespace(shape=(50, 6), row_bytes=24)
+    monkeypatch.setattr(memory, "free_memory", lambda: 4800)
     assert not memory.too_large(source)
-    monkeypatch.setattr(memory, "free_memory", lambda: 4700)
+    monkeypatch.setattr(memory, "free_memory", lambda: 4799)
     assert memory.too_large(source)

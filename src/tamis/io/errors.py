@@ -15,12 +15,12 @@ class TableError(ValueError):
 def reading(
     place: str | os.PathLike[str], action: str = "cannot be read", remedy: str = REMEDY, where: str = ""
 ) -> Iterator[None]:
-    """Turn whatever a parser stumbles over into a :class:`TableError`.
+    """Turn whatever a parser stumbles over into a :class:`TableError` that begins with the file.
 
     Parameters
     ----------
     place : str or path
-        The file; it comes first in every message.
+        The file.
     action : str
         What could not be done, such as "cannot be read as HDF5".
     remedy : str

@@ -36,20 +36,19 @@ def free_memory() -> int:
         found += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
     with suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
-        limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text()
-        found += [max(0, int(limit) - int(used))] if limit != "max" else []
+        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        limit_as = resource.getrlimit(resource.RLIMIT_AS)[0]
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        found += [max(0, limit_as - taken)] if limit_as != resource.RLIM_INFINITY else []
-    return min(found)
+        found += [limit - taken] if limit != resource.RLIM_INFINITY else []
+    return max(0, min(found))
 
 
 def too_large(source: Any, share: float = SHARE) -> bool:
-    """Tell whether a table would take more than a share of the free memory."""
-    return source.shape[0] * source.row_bytes > share * free_memory()
+    """Tell whether a table source would take more than a share of the free memory."""
+    return bool(source.shape[0] * source.row_bytes > share * free_memory())
 
 
 @contextmanager
@@ -62,32 +61,29 @@ def expansion(limit: float) -> Iterator[None]:
         _expansion.reset(token)
 
 
-def check_room(needed: float, stored: float, what: str) -> None:
+def check_room(needed: float, stored: float, what: str, in_pieces: bool = False) -> None:
     """Raise :class:`TableError` before memory is taken that is not there, or that the file's size makes unlikely.
 
     Parameters
     ----------
-    needed : float
-        Bytes that the file declares.
-    stored : float
-        Bytes that hold them in the file.
+    needed, stored : float
+        Bytes that the file declares, and bytes that hold them in the file.
     what : str
         What they are of, such as "the matrix 'X'".
+    in_pieces : bool, default=False
+        Whether they are never held all at once.
     """
-    check_expansion(needed, stored, what)
-    if needed > ALWAYS_ALLOWED and needed > free_memory():
-        raise TableError(
-            f"{what} would take {size(needed)} of memory, and {size(free_memory())} are free; read it in pieces "
-            "(--in-pieces), or where there is more memory."
-        )
-
-
-def check_expansion(needed: float, stored: float, what: str) -> None:
-    """Raise :class:`TableError` if far more bytes are declared than are stored."""
-    if needed > ALWAYS_ALLOWED and needed > _expansion.get() * stored:
+    if needed <= ALWAYS_ALLOWED:
+        return
+    if needed > _expansion.get() * stored:
         raise TableError(
             f"{what} is said to be {size(needed)}, more than {_expansion.get():.0f} times the {size(stored)} that are "
             "stored for it; the file is damaged, or pass --max-expansion if it is right."
+        )
+    if not in_pieces and needed > free_memory():
+        raise TableError(
+            f"{what} would take {size(needed)} of memory, and {size(free_memory())} are free; read it in pieces "
+            "(--in-pieces), or where there is more memory."
         )
 
 
@@ -97,14 +93,9 @@ def check_stored(item: Any, what: str, in_pieces: bool = False) -> None:
     chunks = getattr(item, "shards", None) or getattr(item, "chunks", None) or (0,)
     needed, chunk = cell * prod(map(int, item.shape)), cell * prod(map(int, chunks))
     if max(needed, chunk) > ALWAYS_ALLOWED:
-        stored = stored_bytes(item)
-        (check_expansion if in_pieces else check_room)(needed, stored, what)
+        stored = int(item.id.get_storage_size() if hasattr(item, "id") else item.nbytes_stored())
+        check_room(needed, stored, what, in_pieces)
         check_room(chunk, stored, f"a chunk of {what}")
-
-
-def stored_bytes(item: Any) -> int:
-    """Return how many bytes an HDF5 data set or a Zarr array takes in its file or folder."""
-    return int(item.id.get_storage_size() if hasattr(item, "id") else item.nbytes_stored())
 
 
 class Expanded(io.RawIOBase):
@@ -131,7 +122,7 @@ class Expanded(io.RawIOBase):
 
     def _counted(self, content: bytes) -> bytes:
         self._count += len(content)
-        check_expansion(self._count, self._stored, "the unpacked text")
+        check_room(self._count, self._stored, "the unpacked text")
         return content
 
     def readable(self) -> bool:

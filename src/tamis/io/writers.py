@@ -16,8 +16,8 @@ from tamis.io.files import replacing
 from tamis.io.readers import Table, format_of
 from tamis.io.readers.arrays import LABEL_NAME, LABELS
 from tamis.io.sources import TableSource
-from tamis.io.sources.annotated import opened
 from tamis.io.sources.derived import Derived
+from tamis.io.sources.stores import open_store
 
 
 def take(table: Table, columns: NDArray[np.intp]) -> Table:
@@ -242,7 +242,7 @@ def _with_stored_frames(table: Table, source: Path | None) -> Any:
     samples = np.arange(table.shape[0]) if table.sample_names is None else table.sample_names
     obs, var = pandas.DataFrame(index=samples.astype(str)), pandas.DataFrame(index=table.feature_names.astype(str))
     if source is not None and source.suffix.lower() in (".h5ad", ".zarr"):
-        root = opened(source)
+        root = open_store(source)
         obs = anndata.io.read_elem(root["obs"]) if "obs" in root else obs
         stored = anndata.io.read_elem(root["var"]) if "var" in root else var
         var = stored.loc[var.index] if set(var.index) <= set(stored.index) else var

@@ -19,18 +19,19 @@ from tamis.io.sources import open_source
 HEAD = b"%%MatrixMarket matrix coordinate real general\n"
 
 MATRIX_MARKET = {
-    "ends inside a number": (b"3 2 1\n1 1 7E-", "line 3 is '1 1 7E-', not a row, a column and a number"),
-    "a zero byte": (b"3 2 1\n1 1 5.\0", "line 3 is '1 1 5."),
-    "a broken exponent": (b"3 2 1\n1 1 7E-x\n", "line 3 is '1 1 7E-x'"),
-    "letters": (b"3 2 2\n1 1 1\n2 1 1.5abc\n", "line 4 is '2 1 1.5abc'"),
-    "many cells": (b"3 2 1\n1 1 1 1 1\n", "line 3 is '1 1 1 1 1'"),
+    "ends inside a number": (b"3 2 1\n1 1 7E-", "Row #1: CSV conversion error to double: invalid value '7E-'"),
+    "a zero byte": (b"3 2 1\n1 1 5.\0", "invalid value '5."),
+    "a broken exponent": (b"3 2 1\n1 1 7E-x\n", "invalid value '7E-x'"),
+    "letters": (b"3 2 2\n1 1 1\n2 1 1.5abc\n", "Row #2: CSV conversion error to double: invalid value '1.5abc'"),
+    "many cells": (b"3 2 1\n1 1 1 1 1\n", "Row #1: Expected 3 columns, got 5"),
     "too few": (b"3 2 2\n1 1 1\n", "declares 2 entries, but holds 1"),
-    "too many": (b"3 2 1\n1 1 1\n2 2 2\n", "declares 1 entries, but holds more"),
-    "outside": (b"3 2 1\n1 3 1\n", "entry 1 is in row 1 and column 3 of a matrix of 3 × 2"),
+    "too many": (b"3 2 1\n1 1 1\n2 2 2\n", "declares 1 entries, but holds 2"),
+    "outside": (b"3 2 1\n1 3 1\n", "names position 2 (or one below 0) of 2, which is not there"),
     "huge": (b"1000000000 1000000000 1\n1 1 1\n", "more than 1000 times the 76 bytes that are stored"),
-    "no size": (b"3 x 1\n1 1 1\n", "line 2 is '3 x 1', not the size of the matrix"),
-    "comments without end": (b"%\n" * 100_001 + b"3 2 1\n1 1 1\n", "not the size of the matrix"),
-    "an endless line": (b"3 2 1\n" + b"1" * 70_000, "a line is longer than 65536 bytes"),
+    "no size": (b"3 x 1\n1 1 1\n", "does not begin with '%%MatrixMarket matrix' and the size of the matrix"),
+    "nothing but comments": (b"%\n" * 100_001, "and the size of the matrix"),
+    "signs in a number": (b"3 2 1\n1 1 1-2\n", "invalid value '1-2'"),
+    "an endless line": (b"3 2 1\n" + b"1" * 70_000, "Row #1: Expected 3 columns, got 1"),
 }
 
 
@@ -146,7 +147,7 @@ def in_small_memory(path, gigabytes=1.0):
     """Read a file in a process that may take some memory beyond what it has after its imports."""
     code = f"""
 import resource, sys
-import h5py, pyarrow, tamis.io.readers.hdf, tamis.io.readers.anndata, tamis.io.readers.matlab
+import h5py, pyarrow, tamis.io.readers.hdf, tamis.io.readers.matlab
 from tamis.io.readers import read
 taken = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + int({gigabytes} * 2**30),) * 2)

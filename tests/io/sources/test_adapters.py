@@ -80,7 +80,7 @@ def test_small_memory_maps_are_tables_in_memory_and_large_ones_are_read(table, t
     np.save(tmp_path / "x.npy", table)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert as_source(mapped) is None
-    monkeypatch.setattr("tamis.io.sources.recognise.HELD_BYTES", 100)
+    monkeypatch.setattr("tamis.io.sources.opening.MAX_HELD_BYTES", 100)
     np.testing.assert_array_equal(as_source(mapped)[:], table)
     np.testing.assert_array_equal(as_source(mapped[10:])[:], table[10:])
 

@@ -10,41 +10,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from tamis.io.errors import TableError
+from tamis.io.errors import TableError, reading
 from tamis.io.memory import Expanded
-from tamis.io.readers.table import Progress, listed
+from tamis.io.readers.report import listed
+from tamis.io.readers.table import Progress
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """What the names of compressed files end with."""
 
 
-class CountedFile(io.RawIOBase):
+class CountedFile(io.FileIO):
     """A file that tells how far it was read."""
 
-    def __init__(self, raw: IO[bytes], total: int, progress: Progress):
-        self.raw, self.total, self.progress = raw, total, progress
+    def __init__(self, path: Path, progress: Progress):
+        super().__init__(path, "rb")
+        self.total, self.progress = path.stat().st_size, progress
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """Read bytes and tell the position."""
-        data = self.raw.read(size)
-        self.progress(self.raw.tell(), self.total)
-        return data
-
-    def readable(self) -> bool:
-        """Tell that the file can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Tell that the file can be moved in, as archives need."""
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Move to a position."""
-        return self.raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        """Tell the position."""
-        return self.raw.tell()
+        data = super().read(-1 if size is None else size)
+        self.progress(self.tell(), self.total)
+        return data or b""
 
 
 @contextmanager
@@ -60,69 +46,52 @@ def opened(path: Path, progress: Progress, member: str | None = None) -> Iterato
     member : str, optional
         Which file of a zip archive with several.
     """
-    with path.open("rb") as raw:
-        start = raw.read(6)
+    with CountedFile(path, progress) as raw:
+        start = io.FileIO.read(raw, 6) or b""
         raw.seek(0)
-        counted = CountedFile(raw, path.stat().st_size, progress)
         opener = next((found for magic, found in OPENERS.items() if start.startswith(magic)), None)
         if opener is None:
-            yield counted  # type: ignore[misc]
+            yield raw
             return
-        with opener(counted, member) as stream:
-            yield Expanded(stream, counted.total)  # type: ignore[misc]
+        with opener(raw, member) as stream:
+            yield Expanded(stream, raw.total)  # type: ignore[misc]
 
 
 def member_of(path: Path, wanted: str | None) -> str:
     """Return the name of the file in a zip archive, which must be the only one or be asked for."""
-    if not zipfile.is_zipfile(path):
-        raise TableError(f"{path}: is not a zip archive, or it is damaged.")
-    with zipfile.ZipFile(path) as archive:
-        try:
-            return _member(_files(archive), wanted)
-        except TableError as error:
-            raise TableError(f"{path}: {error}") from error
+    with reading(path, "is not a zip archive, or it is damaged"), zipfile.ZipFile(path) as archive:
+        return _member(archive, wanted)
+
+
+def _member(archive: zipfile.ZipFile, wanted: str | None) -> str:
+    """Choose the file of an archive; what operating systems add beside it does not count."""
+    names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    real = [name for name in names if not name.startswith("__MACOSX/") and not Path(name).name.startswith(".")]
+    if wanted is not None and wanted not in real:
+        raise TableError(f"--key names {wanted!r}, which is not in the archive; it holds {listed(real)}.")
+    if wanted is None and len(real) != 1:
+        what = f"holds several files: {listed(real)}; say which with --key" if real else "is an archive without files"
+        raise TableError(f"{what}.")
+    return wanted or real[0]
 
 
 @contextmanager
 def _from_zip(stream: Any, member: str | None) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive, archive.open(_member(_files(archive), member)) as unpacked:
+    with zipfile.ZipFile(stream) as archive, archive.open(_member(archive, member)) as unpacked:
         yield unpacked
 
 
-def _files(archive: zipfile.ZipFile) -> list[str]:
-    return [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-
-
-def _member(names: list[str], wanted: str | None) -> str:
-    """Choose the file of an archive; what operating systems add beside it does not count."""
-    real = [name for name in names if not name.startswith("__MACOSX/") and not Path(name).name.startswith(".")]
-    if wanted is not None:
-        if wanted in real:
-            return wanted
-        raise TableError(f"--key names {wanted!r}, which is not in the archive; it holds {listed(real)}.")
-    if len(real) != 1:
-        what = f"holds several files: {listed(real)}; say which with --key" if real else "is an archive without files"
-        raise TableError(f"{what}.")
-    return real[0]
-
-
-@contextmanager
-def _from_zstandard(stream: Any, member: str | None) -> Iterator[IO[bytes]]:  # noqa: ARG001 (one file only)
+def _from_zstandard(stream: Any, member: str | None) -> Any:  # noqa: ARG001 (one file only)
     import pyarrow as pa
 
-    with pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd") as unpacked:
-        yield unpacked
-
-
-def _plain_packing(opener: Callable[[Any], Any]) -> Callable[[Any, str | None], Any]:
-    """Return an opener of files that hold one file only, so that none can be asked for."""
-    return lambda stream, member: opener(stream)  # noqa: ARG005
+    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), "zstd")
 
 
 OPENERS: dict[bytes, Callable[[Any, str | None], Any]] = {
-    b"\x1f\x8b": _plain_packing(gzip.open),
-    b"BZh": _plain_packing(bz2.open),
-    b"\xfd7zXZ\0": _plain_packing(lzma.open),
+    b"\x1f\x8b": lambda stream, _: gzip.GzipFile(fileobj=stream),
+    b"BZh": lambda stream, _: bz2.BZ2File(stream),
+    b"\xfd7zXZ\0": lambda stream, _: lzma.LZMAFile(stream),  # noqa: SIM115
     b"\x28\xb5\x2f\xfd": _from_zstandard,
     b"PK\x03\x04": _from_zip,
 }
+"""How to open a file by its first bytes."""

@@ -5,20 +5,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, issparse
+from scipy.sparse import csr_array, issparse
 
 from tamis.extras import require
-from tamis.io.errors import REMEDY, TableError, first_line
+from tamis.io.errors import TableError, reading
 from tamis.io.files import why_unreadable
 from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
-from tamis.io.readers.missing import look_for_gaps, mark_missing
+from tamis.io.readers.missing import mark_missing, report_gaps
 from tamis.io.readers.report import ASSUMED, Finding
 from tamis.io.readers.table import Progress, Request, Table, numbered, required, unheard
+from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
 FORMATS = {
     ".csv": ("text", "CSV"),
@@ -37,16 +37,17 @@ FORMATS = {
     ".arrow": ("arrow", "Feather"),
     ".npy": ("arrays", "NumPy"),
     ".npz": ("arrays", "NumPy archive"),
-    ".mtx": ("arrays", "MatrixMarket"),
+    ".mtx": ("matrix_market", "MatrixMarket"),
     ".mat": ("matlab", "MATLAB"),
     ".h5": ("hdf", "HDF5"),
     ".hdf5": ("hdf", "HDF5"),
-    ".h5ad": ("anndata", "AnnData"),
+    ".h5ad": ("hdf", "AnnData"),
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
 
-ARROW = ("pyarrow",)
-NEEDS = {"text": ARROW, "json": ARROW, "arrow": ARROW, "excel": (*ARROW, "python_calamine")}
+NEEDS = dict.fromkeys(("text", "json", "arrow", "matrix_market"), ("pyarrow",)) | {
+    "excel": ("pyarrow", "python_calamine")
+}
 """Packages of extras that a reader needs; those of HDF5 and Zarr are asked for where files are opened."""
 
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")
@@ -77,34 +78,21 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     """
     request, path = request or Request(), Path(path)
     reader, name = _reader(path, request)
-    try:
-        with expansion(request.max_expansion):
-            table = reader(path, request, progress or unheard)
+    with reading(path, f"cannot be read as {name}"), expansion(request.max_expansion):
+        table = reader(path, request, progress or unheard)
         return table if table.in_pieces else _finish(table, request)
-    except TableError as error:
-        raise TableError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error.__cause__
-    except ImportError:
-        raise  # A package that is missing is no fault of the file.
-    except MemoryError as error:
-        raise TableError(f"{path}: too large for the memory of this machine, or damaged.") from error
-    except Exception as error:
-        # Parsers of damaged files raise whatever they stumble over; the owner of the file needs one sentence.
-        raise TableError(f"{path}: cannot be read as {name} ({first_line(error)}); {REMEDY}.") from error
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
     """Return the ending that tells the format, such as ``.csv`` or ``.csv.gz``."""
-    endings = [ending.lower() for ending in Path(path).suffixes]
-    ending = endings[-1] if endings else ""
+    inner, ending = ["", "", *(ending.lower() for ending in Path(path).suffixes)][-2:]
+    if ending == ".zip" and inner not in FORMATS:
+        return ".zip"
     if ending in ENDINGS:
-        inner = endings[-2] if len(endings) > 1 else ""
-        if ending == ".zip" and inner not in FORMATS:
-            return ".zip"
         if inner in COMPRESSED or (inner, ending) == (".mtx", ".gz"):
             return inner + ending
-        raise TableError(
-            f"{path}: of compressed files, only {', '.join(COMPRESSED)} with {', '.join(ENDINGS)} are read; unpack it."
-        )
+        known = f"{', '.join(COMPRESSED)} with {', '.join(ENDINGS)}"
+        raise TableError(f"{path}: of compressed files, only {known} are read; unpack it.")
     if ending not in FORMATS:
         known = ", ".join(FORMATS)
         raise TableError(f"{path}: the ending {ending!r} is not that of a known format; known are {known}.")
@@ -144,13 +132,11 @@ def _finish(table: Table, request: Request) -> Table:
         raise TableError(f"the table has {n} rows and {d} features of numbers.")
     if issparse(table.X):
         table = replace(table, X=csr_array(table.X))
-    table = look_for_gaps(mark_missing(table, request), request)
+    table = report_gaps(mark_missing(table, request), request)
     X = table.X
     if request.scale:
-        X = _equal_totals(X)
-    if request.log1p:
-        X = _log1p(X)
-    return replace(table, X=X, feature_names=table.feature_names.astype(object))
+        X = multiplied(X, equal_total_factors(row_totals(X)))
+    return replace(table, X=logarithms(X) if request.log1p else X)
 
 
 def _named_apart(table: Table) -> Table:
@@ -171,21 +157,4 @@ def _restricted(table: Table, only: tuple[str, ...]) -> Table:
     if not only or names == list(only) or (table.groups is not None and not set(only) <= set(names)):
         return table
     places = {name: position for position, name in enumerate(names)}
-    columns = [places[name] for name in required(only, names)]
-    groups = None if table.groups is None else table.groups[columns]
-    return replace(table, X=table.X[:, columns], feature_names=table.feature_names[columns], groups=groups)
-
-
-def _equal_totals(X: Any) -> Any:
-    """Multiply every row so that it sums up to the median of the sums."""
-    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) < 0:
-        raise TableError("--scale is for counts, but the table holds negative numbers.")
-    totals = np.asarray(X.sum(axis=1) if issparse(X) else np.nansum(X, axis=1), dtype=np.float64).ravel()
-    factors = np.median(totals[totals > 0], axis=0) / np.where(totals > 0, totals, 1) if (totals > 0).any() else totals
-    return csr_array(diags_array(factors) @ X) if issparse(X) else X * factors[:, None]
-
-
-def _log1p(X: Any) -> Any:
-    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) <= -1:
-        raise TableError("--log1p needs numbers above -1; the table holds smaller ones.")
-    return X.astype(np.float64).log1p() if issparse(X) else np.log1p(X, dtype=np.float64)
+    return table.with_features(np.array([places[name] for name in required(only, names)], dtype=np.intp))

@@ -1,43 +1,42 @@
-"""HDF5 files: a matrix by its key, with names from the arrays beside it, of which only what is needed is read."""
+"""HDF5 files and AnnData files (.h5ad): a matrix by its key, of whose file only what is needed is read."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.memory import check_stored
-from tamis.io.readers.arrays import Members, assemble, in_memory, pick_key
-from tamis.io.readers.table import Progress, Request, Table
+from tamis.io.readers.arrays import Member, Members, assemble, held, pick, take_columns
+from tamis.io.readers.report import listed
+from tamis.io.readers.table import Progress, Request, Table, label_array
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.sparse import checked_csr
+from tamis.io.sources.sparse import PARTS, checked_csr, layout_of
+from tamis.io.sources.stores import column_of, columns_of, find_matrix, index_of
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
-    """Read one matrix of a file."""
+    """Read one matrix of a file, with names from the arrays beside it."""
     with open_hdf(path) as file:
-        arrays = datasets(file)
-        frames = {
-            name[: -len("/block0_values")]: item for name, item in arrays.items() if name.endswith("/block0_values")
-        }
+        if path.suffix.lower() == ".h5ad":
+            return _annotated(file, request)
+        arrays: dict[str, Any] = {}
+        file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "dtype") else None)
+        frames = [name.removesuffix("/block0_values") for name in arrays if name.endswith("/block0_values")]
         if request.key in frames or (request.key is None and len(frames) == 1):
-            return _pandas_frame(file[request.key or next(iter(frames))], request)
-        matrices = {name: item.shape for name, item in arrays.items() if item.ndim == 2 and item.dtype.kind in "biuf"}
+            return _pandas_frame(file[request.key or frames[0]], request)
+        members = {
+            name: Member(item.shape or (), item.dtype, partial(values, item, name)) for name, item in arrays.items()
+        }
         wanted = request.key.strip("/") if request.key else None
-        key = pick_key(matrices, wanted, list(arrays))
-        return assemble(values(arrays[key], key), _beside(key, arrays), request)
+        matrix = pick(members, wanted)
+        key = next(name for name, member in members.items() if member is matrix)
+        return assemble(matrix.load(), _beside(key, members), request)
 
 
-def datasets(file: Any) -> dict[str, Any]:
-    """Return all arrays of a file by their path."""
-    import h5py
-
-    found: dict[str, Any] = {}
-    file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
-    return found
-
-
-def values(item: Any, name: str) -> np.ndarray:
+def values(item: Any, name: str) -> NDArray[Any]:
     """Read a data set, if there is room for it."""
     if item.shape is None:
         raise TableError(f"the data set {name!r} is empty; choose another with --key.")
@@ -45,32 +44,48 @@ def values(item: Any, name: str) -> np.ndarray:
     return np.asarray(item[()])
 
 
-def _beside(key: str, arrays: dict[str, Any]) -> Members:
+def _beside(key: str, members: Members) -> Members:
     """Return the vectors of the file, by full path and, in the matrix's own group, by their last name too."""
     group = key.rpartition("/")[0]
-    vectors = {name: item for name, item in arrays.items() if item.shape and (item.ndim == 1 or 1 in item.shape)}
-    near = {name.rpartition("/")[2]: item for name, item in vectors.items() if name.rpartition("/")[0] == group}
-    vectors |= near
-    return Members(
-        {name: (item.shape, item.dtype) for name, item in vectors.items()}, lambda name: values(vectors[name], name)
-    )
+    vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
+    return vectors | {name.rpartition("/")[2]: v for name, v in vectors.items() if name.rpartition("/")[0] == group}
 
 
 def _pandas_frame(group: Any, request: Request) -> Table:
     """Read what ``DataFrame.to_hdf`` writes by default, if all columns are of one kind."""
     if "block1_values" in group:
         raise TableError("holds a pandas frame with columns of several kinds; save its numbers alone, or as Parquet.")
-    others = {
-        "feature_names": values(group["block0_items"], "block0_items"),
-        "sample_names": values(group["axis1"], "axis1"),
-    }
-    return assemble(values(group["block0_values"], "block0_values"), in_memory(others), request)
+    X, names, samples = (values(group[part], part) for part in ("block0_values", "block0_items", "axis1"))
+    return assemble(X, {"feature_names": held(names), "sample_names": held(samples)}, request)
 
 
-def sparse_group(group: Any) -> Any:
-    """Rebuild a sparse matrix of MATLAB 7.3: compressed columns, with the number of rows as an attribute."""
-    indptr = values(group["jc"], "jc")
-    shape = (int(group.attrs["MATLAB_sparse"]), indptr.size - 1)
-    if "data" not in group:
-        return checked_csr(np.empty(0), np.empty(0, dtype=int), indptr, shape, "csc")
-    return checked_csr(values(group["data"], "data"), values(group["ir"], "ir"), indptr, shape, "csc")
+def _annotated(root: Any, request: Request) -> Table:
+    """Read X, or the layer that ``--key`` names, or ``raw``, with labels and names from ``obs``."""
+    if request.transpose:
+        raise TableError("an AnnData file is always cells × genes; leave --transpose out.")
+    if "var" not in root or "obs" not in root:
+        raise TableError("holds no obs and var, so that it is no AnnData file; name it .h5 if it is another HDF5.")
+    item, names = find_matrix(root, request.key)
+    if hasattr(item, "dtype"):
+        X = values(item, "X")
+    else:
+        shape, kind = layout_of(item)
+        data, indices, indptr = (values(item[part], part) for part in PARTS)
+        X = checked_csr(data, indices, indptr, shape, kind)
+    if names is None or X.ndim != 2 or X.dtype.kind not in "biuf" or len(names) != X.shape[1]:
+        raise TableError(f"the matrix is {X.dtype} of shape {X.shape}, which does not fit var; save it anew.")
+    return take_columns(with_cells(Table(X, names), root, request), {}, request)
+
+
+def with_cells(table: Table, root: Any, request: Request) -> Table:
+    """Return a table with the names and labels of the cells that an AnnData store keeps in obs."""
+    obs = root["obs"]
+    for option, name in (("--index", request.index), ("--labels", request.labels)):
+        if name is not None and name not in (known := columns_of(obs)):
+            raise TableError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
+    samples = index_of(obs) if request.index is None else column_of(obs, request.index)
+    y = None if request.labels is None else label_array(column_of(obs, request.labels))
+    if {len(samples), len(samples if y is None else y)} != {table.shape[0]}:
+        raise TableError(f"holds {len(samples)} names or labels of samples for {table.shape[0]} rows; save it anew.")
+    names = np.array([str(name) for name in samples], dtype=object)
+    return Table(table.X, table.feature_names, names, y, "cell", request.labels or "label")

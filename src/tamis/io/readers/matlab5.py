@@ -1,20 +1,21 @@
 """MATLAB files of version 5 (``save -v6`` and ``-v7``): variables are listed first, and read when they are asked for.
 
-Every length that the file declares is compared with what is there; scipy's compiled reader trusts them.
+Every length that the file declares is compared with what is there; scipy's compiled reader trusts them, and crashes.
 """
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.memory import check_room
-from tamis.io.readers.arrays import Members
+from tamis.io.readers.arrays import Member, Members
 from tamis.io.sources.sparse import checked_csr
 
 MATRIX, COMPRESSED = 14, 15
@@ -27,12 +28,11 @@ CELL, TEXT, SPARSE = 1, 4, 5
 COMPLEX = 0x800
 HEAD_BYTES = 2**12
 """Unpacked bytes that hold the name and the shape of a variable."""
-DEEPEST = 20
+MAX_DEPTH = 20
 """Cells within cells within cells."""
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """The beginning of a matrix: its class and flags, shape, name, and where its values begin."""
 
     kind: int
@@ -62,7 +62,7 @@ class Elements:
             raise TableError(f"ends at byte {len(self.content)} inside a part of {length} bytes; save it anew.")
         return start + length
 
-    def numbers(self, place: int) -> tuple[np.ndarray, int]:
+    def numbers(self, place: int) -> tuple[NDArray[Any], int]:
         """Return the numbers of a part, and where the next one begins."""
         kind, start, end, after = self.at(place)
         if kind not in STORED:
@@ -70,15 +70,14 @@ class Elements:
         dtype = np.dtype(self.order + STORED[kind])
         return np.frombuffer(self.content, dtype, (end - start) // dtype.itemsize, start), after
 
-    def variable(self, place: int) -> Variable:
-        """Return the beginning of the matrix at a place."""
-        flags, place = self.numbers(place)
+    def variable(self) -> Variable:
+        """Return the beginning of the matrix."""
+        flags, place = self.numbers(0)
         shape, place = self.numbers(place)
         name, place = self.numbers(place)
         if len(flags) != 2 or shape.dtype.kind not in "iu" or len(shape) < 2 or shape.min() < 0:
             raise TableError("holds a variable without a shape; save it anew.")
-        kind = int(flags[0])
-        text = name.astype(np.uint8).tobytes().decode("utf-8", "replace")
+        kind, text = int(flags[0]), name.astype(np.uint8).tobytes().decode("utf-8", "replace")
         return Variable(kind & 0xFF, bool(kind & COMPLEX), tuple(shape.tolist()), text, place)
 
 
@@ -88,19 +87,20 @@ def members(path: Path) -> Members:
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:
         raise TableError("is no MATLAB file of version 5 or 7.3; save it with save -v7.")
-    file = Elements(content, order)
-    places: dict[str, int] = {}
-    shapes = {}
+    file, found = Elements(content, order), {}
     for place in _places(file):
-        head = _unpacked(file, place, whole=False)
-        variable = head.variable(0)
+        variable = _unpacked(file, place, whole=False).variable()
         if variable.kind in (CELL, TEXT, SPARSE, *CLASSES):
-            places[variable.name] = place
-            shapes[variable.name] = _declared(variable)
-    return Members(shapes, lambda name: _value(_unpacked(file, places[name], whole=True), 0, name))
+            found[variable.name] = Member(*_declared(variable), partial(_load, file, place, variable.name))
+    return found
+
+
+def _load(file: Elements, place: int, name: str) -> Any:
+    return _value(_unpacked(file, place, whole=True), name)
 
 
 def _places(file: Elements) -> Iterator[int]:
+    """Yield where variables begin, behind the header."""
     place = 128
     while place + 8 <= len(file.content):
         yield place
@@ -125,60 +125,47 @@ def _unpacked(file: Elements, place: int, whole: bool) -> Elements:
     return Elements(head[8 : 8 + length], file.order)
 
 
-def _declared(variable: Variable) -> tuple[tuple[int, ...], np.dtype]:
-    if variable.kind in (CELL, TEXT):
-        # Text in rows is a text for every row.
-        return (variable.shape[:-1] if variable.kind == TEXT else variable.shape), np.dtype(object)
+def _declared(variable: Variable) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    if variable.kind == TEXT:
+        return variable.shape[:-1], np.dtype(object)  # Text in rows is a text for every row.
+    if variable.kind == CELL:
+        return variable.shape, np.dtype(object)
     return variable.shape, np.dtype("c16" if variable.is_complex else CLASSES.get(variable.kind, "f8"))
 
 
-def _value(part: Elements, place: int, name: str, depth: int = 0) -> Any:
-    variable = part.variable(place)
-    if variable.kind == SPARSE:
-        return _sparse(part, variable)
+def _value(part: Elements, name: str, depth: int = 0) -> Any:
+    variable = part.variable()
+    if variable.is_complex and variable.kind in (SPARSE, *CLASSES):
+        raise TableError(f"the variable {name!r} holds complex numbers; save its real part.")
     if variable.kind == CELL:
         return _cells(part, variable, name, depth)
-    if variable.kind not in (TEXT, *CLASSES):
+    if variable.kind not in (SPARSE, TEXT, *CLASSES):
         return ""
-    values, _ = part.numbers(variable.start)
-    if len(values) < prod(variable.shape):
-        raise TableError(
-            f"the variable {name!r} is to be {variable.shape}, but has {len(values)} values; save it anew."
-        )
-    values = values[: prod(variable.shape)].reshape(variable.shape, order="F")
-    if variable.kind == TEXT:
-        return _texts(values)
-    if variable.is_complex:
-        raise TableError(f"the variable {name!r} holds complex numbers; save its real part.")
-    return values.astype(CLASSES[variable.kind])
+    values, place = part.numbers(variable.start)
+    if variable.kind == SPARSE:
+        starts, place = part.numbers(place)
+        return checked_csr(part.numbers(place)[0].astype(np.float64), values, starts, variable.shape, "csc")
+    size = prod(variable.shape)
+    if len(values) < size:
+        raise TableError(f"the variable {name!r} declares {size} values, but has {len(values)}; save it anew.")
+    values = values[:size].reshape(variable.shape, order="F")
+    return _texts(values) if variable.kind == TEXT else values.astype(CLASSES[variable.kind])
 
 
-def _sparse(part: Elements, variable: Variable) -> Any:
-    if variable.is_complex:
-        raise TableError(f"the variable {variable.name!r} holds complex numbers; save its real part.")
-    rows, place = part.numbers(variable.start)
-    starts, place = part.numbers(place)
-    values, _ = part.numbers(place)
-    return checked_csr(values.astype(np.float64), rows, starts, variable.shape, "csc")
-
-
-def _cells(part: Elements, variable: Variable, name: str, depth: int) -> np.ndarray:
-    count, place, found = prod(variable.shape), variable.start, []
+def _cells(part: Elements, variable: Variable, name: str, depth: int) -> NDArray[Any]:
+    count, place = prod(variable.shape), variable.start
     # Every cell takes eight bytes at least.
-    if depth == DEEPEST or 8 * count > len(part.content):
+    if depth == MAX_DEPTH or 8 * count > len(part.content):
         raise TableError(f"the variable {name!r} declares {count} cells that are not there; save it anew.")
-    for _ in range(count):
-        _, start, end, place = part.at(place)
-        inner = Elements(part.content[start:end], part.order)
-        found.append(_value(inner, 0, name, depth + 1) if start < end else "")
     cells = np.empty(count, dtype=object)
-    for i, cell in enumerate(found):
-        cells[i] = cell
+    for i in range(count):
+        _, start, end, place = part.at(place)
+        cells[i] = _value(Elements(part.content[start:end], part.order), name, depth + 1) if start < end else ""
     return cells.reshape(variable.shape, order="F")
 
 
-def _texts(codes: np.ndarray) -> np.ndarray:
+def _texts(codes: NDArray[Any]) -> NDArray[Any]:
     """Return a text for every row of letters."""
-    rows = codes.reshape(-1, codes.shape[-1]) if codes.ndim else codes.reshape(1, -1)
+    rows = codes.reshape(-1, codes.shape[-1])
     texts = ["".join(chr(code) if code < 0x110000 else "�" for code in row.tolist()).rstrip() for row in rows]
     return np.array(texts, dtype=object).reshape(codes.shape[:-1])

@@ -1,5 +1,6 @@
 """Cells without a value: markers among numbers, what sits far outside, and how gaps are filled."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,49 +15,44 @@ from tamis.io.readers.table import Request, Table
 WAYS = ("keep", "median", "drop-rows", "error")
 """What ``--missing`` takes."""
 
-SENTINELS = np.array(
-    [sign * (10**size - 1) * 10**zeros for size in range(2, 8) for zeros in (0,) for sign in (1, -1)]
-    + [-1e3, -9.0, 1e30, -1e30, 1e20, -1e20, -2147483648.0, 65535.0, 2147483647.0]
-)
+SENTINELS = [sign * (10.0**size - 1) for size in range(2, 8) for sign in (1, -1)]
+SENTINELS += [-1e3, -9.0, 1e30, -1e30, 1e20, -1e20, -2147483648.0, 65535.0, 2147483647.0]
 """Numbers by which machines and people mark missing cells: 99, −999, 9999, ..."""
 
-MOSTLY = 0.5
+MAX_MISSING = 0.5
 """A feature that is missing in more than this share of the rows is left out."""
+
+Counts = NDArray[np.intp]
 
 
 def mark_missing(table: Table, request: Request) -> Table:
-    """Turn the numbers that the user names into missing cells, and complain of infinite ones."""
-    numbers = [value for value in map(_number, request.na_values) if value is not None]
+    """Turn the numbers that the user names into missing cells, and refuse infinite ones."""
+    numbers = [value for value in map(_number, request.na_values) if not np.isnan(value)]
     X = table.X
     values = X.data if issparse(X) else X
     if issparse(X) and 0.0 in numbers:
-        raise TableError(
-            "--na-values 0 cannot be had, since a sparse table does not tell its zeros from missing cells."
-        )
-    if numbers and values.size:
-        hit = np.isin(values, [value for value in numbers if not np.isnan(value)])
-        if hit.any():
-            values = np.where(hit, np.nan, values)
-            X = csr_array((values, X.indices, X.indptr), shape=X.shape) if issparse(X) else values
+        raise TableError("--na-values 0 cannot be had: a sparse table does not tell its zeros from missing cells.")
+    if numbers and (hit := np.isin(values, numbers)).any():
+        values = np.where(hit, np.nan, values)
+        X = csr_array((values, X.indices, X.indptr), shape=X.shape) if issparse(X) else values
     infinite = _counts(X, np.isinf)
-    if infinite.any():
-        places = np.flatnonzero(infinite)
+    if total := int(infinite.sum()):
+        names = table.feature_names[infinite > 0]
         raise TableError(
-            f"{counted(int(infinite.sum()), 'cell')} of {listed(table.feature_names[places])} "
-            f"{'is' if infinite.sum() == 1 else 'are'} infinite; pass --na-values inf,-inf to treat them as missing, "
-            f"or leave features out with --drop {shell_word(str(table.feature_names[places[0]]))}."
+            f"{counted(total, 'cell')} of {listed(names)} {'is' if total == 1 else 'are'} infinite; pass --na-values "
+            f"inf,-inf to treat them as missing, or leave features out with --drop {shell_word(str(names[0]))}."
         )
     return replace(table, X=X)
 
 
-def _number(text: str) -> float | None:
+def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return None
+        return np.nan
 
 
-def _counts(X: Any, test: Any) -> NDArray[np.intp]:
+def _counts(X: Any, test: Callable[[Any], Any]) -> Counts:
     """Count, for every encoded feature, the cells that pass a test which zeros do not pass."""
     if issparse(X):
         return np.bincount(X.tocoo().col[test(X.data)], minlength=X.shape[1])
@@ -68,59 +64,47 @@ def _counts(X: Any, test: Any) -> NDArray[np.intp]:
     return found
 
 
-def look_for_gaps(table: Table, request: Request) -> Table:
-    """Leave out features that are mostly missing, and tell how many cells are missing and what may stand for it."""
-    gaps = _counts(table.X, np.isnan)
-    n = table.shape[0]
-    kept = _kept(table, request)
-    empty = ((gaps > MOSTLY * n) & ~kept) | ((gaps == n) & (not request.only))
-    if empty.any() and not empty.all():
-        table = _without(table, empty, gaps)
-        gaps = gaps[~empty]
-    elif gaps.size and (gaps == n).all():
-        raise TableError("no cell holds a value.")
-    groups = table.feature_names if table.groups is None else table.groups
-    # All 0/1 features of a category are missing together; the category counts once.
-    by_feature = {str(name): int(count) for name, count in zip(groups[gaps > 0], gaps[gaps > 0], strict=True)}
-    report = replace(table.report, missing_cells=sum(by_feature.values()), missing_features=tuple(by_feature))
-    report = report if request.only else report.with_findings(*_sentinels(table))
-    return replace(table, report=report)
-
-
-def _kept(table: Table, request: Request) -> NDArray[np.bool_]:
+def report_gaps(table: Table, request: Request) -> Table:
+    """Leave out features that are mostly missing, and report how many cells are missing and what may stand for it."""
+    gaps, n = _counts(table.X, np.isnan), table.shape[0]
     if request.only:
-        return np.ones(table.shape[1], dtype=bool)
-    found = np.zeros(table.shape[1], dtype=bool)
-    known = [name for name in request.keep if name in table.original_names]
-    found[table.positions(known, "--keep")] = True
-    return found
+        empty = np.zeros(len(gaps), dtype=bool)
+    else:
+        kept = table.positions([name for name in request.keep if name in table.original_names], "--keep")
+        empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~np.isin(np.arange(len(gaps)), kept))
+    if (gaps == n).all():
+        raise TableError("no cell holds a value.")
+    if empty.any() and not empty.all():
+        table, gaps = _without(table, empty, gaps == n), gaps[~empty]
+    # All 0/1 features of a category are missing together; the category counts once.
+    by_feature = {str(name): int(count) for name, count in zip(table.originals, gaps, strict=True) if count}
+    report = replace(table.report, missing_cells=sum(by_feature.values()), missing_features=tuple(by_feature))
+    return replace(table, report=report if request.only else report.with_findings(*_sentinels(table)))
 
 
-def _without(table: Table, empty: NDArray[np.bool_], gaps: NDArray[np.intp]) -> Table:
-    groups = table.feature_names if table.groups is None else table.groups
-    names = tuple(dict.fromkeys(str(name) for name in groups[empty]))
+def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
+    """Return the table without some features, of which some have no value at all."""
     kinds = dict(table.report.kinds)
-    for name in names:
-        kind = "number" if name not in table.texts else _kind(table, name)
-        kinds[kind] = kinds.get(kind, len(names)) - 1
-    full = {str(name) for name in groups[gaps < table.shape[0]]}
-    some, none = tuple(name for name in names if name in full), tuple(name for name in names if name not in full)
-    option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
-    findings = [Finding(LEFT_OUT, "missing in more than half of the rows", option, some)] if some else []
-    findings += [Finding(LEFT_OUT, "it has no value at all", "", none)] if none else []
-    return replace(
-        table,
-        X=table.X[:, ~empty],
-        feature_names=table.feature_names[~empty],
-        groups=None if table.groups is None else table.groups[~empty],
-        report=replace(table.report, kinds=kinds).with_findings(*findings),
-    )
+    for name in dict.fromkeys(table.originals[out].tolist()):
+        kinds[_kind(table, name)] -= 1
+    some, none = (tuple(dict.fromkeys(map(str, table.originals[which]))) for which in (out & ~empty, out & empty))
+    findings = []
+    if some:
+        option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
+        findings.append(Finding(LEFT_OUT, "missing in more than half of the rows", option, some))
+    if none:
+        findings.append(Finding(LEFT_OUT, "it has no value at all", "", none))
+    report = replace(table.report, kinds=kinds).with_findings(*findings)
+    return replace(table.with_features(np.flatnonzero(~out)), report=report)
 
 
 def _kind(table: Table, name: str) -> str:
-    """Return the kind of a feature that is written as text; categories have 0/1 features named by their levels."""
-    members = [str(label) for label in table.feature_names[table.groups == name]] if table.groups is not None else []
-    return "category" if members and members != [name] else next(iter(set(table.report.kinds) - {"number"}), "number")
+    """Return the kind of a feature; categories have 0/1 features named by their levels."""
+    if name not in table.texts:
+        return "number"
+    if table.feature_names[table.originals == name].tolist() != [name]:
+        return "category"
+    return next(iter(set(table.report.kinds) - {"number"}), "number")
 
 
 def _sentinels(table: Table) -> list[Finding]:
@@ -128,20 +112,13 @@ def _sentinels(table: Table) -> list[Finding]:
     if issparse(table.X) or table.X.dtype.kind not in "fiu" or not table.X.size:
         return []
     found: dict[float, list[str]] = {}
-    with np.errstate(invalid="ignore"):
-        for low in (True, False):
-            edge = np.fmin.reduce(table.X, axis=0) if low else np.fmax.reduce(table.X, axis=0)
-            for place in np.flatnonzero(np.isin(edge, SENTINELS)):
-                if _is_far(table.X[:, place], edge[place]):
-                    found.setdefault(float(edge[place]), []).append(str(table.feature_names[place]))
-    return [
-        Finding(
-            NOTICED,
-            f"{value:g} lies far outside the other values of {listed(names)}; if it stands for missing cells",
-            f"--na-values {value:g}",
-        )
-        for value, names in found.items()
-    ]
+    for extreme in (np.fmin, np.fmax):
+        edge = extreme.reduce(table.X, axis=0)
+        for place in np.flatnonzero(np.isin(edge, SENTINELS)):
+            if _is_far(table.X[:, place], edge[place]):
+                found.setdefault(float(edge[place]), []).append(str(table.feature_names[place]))
+    text = "lies far outside the other values of {}; if it stands for missing cells"
+    return [Finding(NOTICED, f"{v:g} {text.format(listed(names))}", f"--na-values {v:g}") for v, names in found.items()]
 
 
 def _is_far(values: NDArray[Any], edge: float) -> bool:
@@ -149,9 +126,8 @@ def _is_far(values: NDArray[Any], edge: float) -> bool:
     others = values[(values != edge) & ~np.isnan(values)]
     if len(others) < 2:
         return False
-    low, high = others.min(), others.max()
-    distance = low - edge if edge < low else edge - high
-    return bool(distance > 2 * max(high - low, 1e-9) and high > low)
+    low, high = float(others.min()), float(others.max())
+    return high > low and max(low - edge, edge - high) > 2 * max(high - low, 1e-9)
 
 
 def fill(table: Table, way: str) -> Table:
@@ -177,20 +153,16 @@ def fill(table: Table, way: str) -> Table:
     if way == "error":
         cells, names = counted(table.report.missing_cells, "cell"), table.report.missing_features
         raise TableError(f"{cells} missing, in {listed(names)}; pass --missing median to fill them, or drop-rows.")
-    if way == "keep":
-        return _said(table, "which the method takes as missing")
-    return _median_filled(table) if way == "median" else _rows_dropped(table)
-
-
-def _said(table: Table, text: str) -> Table:
+    ways = {"median": _median_filled, "drop-rows": _rows_dropped}
+    table, text = ways[way](table) if way in ways else (table, "which the method takes as missing")
     return replace(table, report=replace(table.report, filled=text))
 
 
-def _median_filled(table: Table) -> Table:
+def _median_filled(table: Table) -> tuple[Table, str]:
     if issparse(table.X):
-        return _said(replace(table, X=_sparse_filled(table.X)), "filled with medians")
+        return replace(table, X=_sparse_filled(table.X)), "filled with medians"
     X = np.array(table.X, dtype=np.result_type(table.X.dtype, np.float32))
-    groups = table.feature_names if table.groups is None else table.groups
+    groups = table.originals
     categories = {str(group) for group in groups[groups != table.feature_names]} & set(table.report.missing_features)
     for place in np.flatnonzero(_counts(X, np.isnan)):
         gaps = np.isnan(X[:, place])
@@ -199,9 +171,10 @@ def _median_filled(table: Table) -> Table:
     for category in categories:
         members = np.flatnonzero(groups == category)
         gaps = np.isnan(X[:, members[0]])
-        X[np.ix_(gaps, members)] = _commonest(X[np.ix_(~gaps, members)])
+        patterns, counts = np.unique(X[np.ix_(~gaps, members)], axis=0, return_counts=True)
+        X[np.ix_(gaps, members)] = patterns[counts.argmax()]
     more = ", categories with their commonest value" if categories else ""
-    return _said(replace(table, X=X), "filled with medians" + more)
+    return replace(table, X=X), "filled with medians" + more
 
 
 def _sparse_filled(X: Any) -> Any:
@@ -214,23 +187,12 @@ def _sparse_filled(X: Any) -> Any:
     return filled
 
 
-def _commonest(rows: NDArray[Any]) -> NDArray[Any]:
-    patterns, counts = np.unique(rows, axis=0, return_counts=True)
-    return patterns[counts.argmax()]
-
-
-def _rows_dropped(table: Table) -> Table:
-    gaps = np.zeros(table.shape[0], dtype=bool)
-    if issparse(table.X):
-        coordinates = table.X.tocoo()
-        gaps[coordinates.row[np.isnan(coordinates.data)]] = True
-    else:
-        gaps = np.isnan(table.X).any(axis=1)
-    kept = np.flatnonzero(~gaps)
+def _rows_dropped(table: Table) -> tuple[Table, str]:
+    cells = table.X.tocoo() if issparse(table.X) else None
+    rows = cells.row[np.isnan(cells.data)] if cells is not None else np.flatnonzero(np.isnan(table.X).any(axis=1))
+    kept = np.setdiff1d(np.arange(table.shape[0]), rows)
     if not kept.size:
-        raise TableError(
-            "--missing drop-rows leaves no row, since every one has a missing cell; pass --missing median."
-        )
+        raise TableError("--missing drop-rows leaves no row: every one has a missing cell; pass --missing median.")
     dropped = replace(
         table,
         X=table.X[kept],
@@ -238,4 +200,4 @@ def _rows_dropped(table: Table) -> Table:
         y=None if table.y is None else np.asarray(table.y)[kept],
         texts={name: [cells[i] for i in kept] for name, cells in table.texts.items()},
     )
-    return _said(dropped, f"{counted(int(gaps.sum()), 'row')} with them left out")
+    return dropped, f"{counted(table.shape[0] - len(kept), 'row')} with them left out"

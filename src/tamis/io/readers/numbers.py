@@ -163,7 +163,7 @@ def core_of(cells: Any) -> Core:
 def _shaped(core: Core) -> Mask:
     """Return which cells are written as numbers, whatever their marks mean."""
     patterns = [INFINITE, WHOLE, *(pattern for shapes in SHAPES.values() for pattern in shapes.values())]
-    return np.logical_or.reduce([_mask(core.text, pattern) for pattern in patterns])
+    return np.asarray(np.any([_mask(core.text, pattern) for pattern in patterns], axis=0))
 
 
 def _fits(core: Core, mark: str, thousands: str | None) -> Mask:

@@ -1,7 +1,7 @@
 """What a reader is asked for and what it returns."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
@@ -13,6 +13,7 @@ from tamis.io.errors import TableError
 from tamis.io.memory import MAX_EXPANSION
 from tamis.io.readers.report import ReadReport, listed
 from tamis.io.sources import TableSource
+from tamis.io.sources.derived import Derived
 
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
@@ -33,16 +34,13 @@ class Request:
     drop : tuple of str
         Features to leave out; ``*`` and ``?`` stand for any letters.
     keep : tuple of str
-        Features that are never left out by themselves: identifiers, free text and mostly empty ones. Text among
-        them is encoded as categories.
+        Features that are never left out by themselves: identifiers, free text (encoded as categories), mostly empty.
     categorical : tuple of str
         Features whose numbers are codes of categories.
     drop_text : bool
         Whether features that are not numbers are left out.
-    key : str or None
-        Which array of a file, or file of an archive, with several.
-    sheet : str or None
-        Which sheet of a workbook; None reads the first that holds a table.
+    key, sheet : str or None
+        Which array of a file, file of an archive or sheet of a workbook with several.
     delimiter, encoding, comment : str or None
         Of a text file; None finds the first two, and takes ``#`` at the beginning of the file only as the third.
     skip_rows : int or None
@@ -60,8 +58,7 @@ class Request:
     max_expansion : float
         How many times the stored bytes a file may declare or unpack; more than that is refused before it is read.
     log1p, scale : bool
-        Whether counts are replaced by ``log(1 + x)``, after every sample was brought to the median total if
-        ``scale`` is set.
+        Whether counts become ``log(1 + x)``, and whether every sample is brought to the median total before.
     only : tuple of str
         If given, the features to read; the rest of the file may hold anything.
     in_pieces : bool or None
@@ -131,7 +128,8 @@ class Table:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and of encoded features."""
-        return self.X.shape
+        n, d = self.X.shape
+        return n, d
 
     @property
     def in_pieces(self) -> bool:
@@ -139,20 +137,32 @@ class Table:
         return isinstance(self.X, TableSource)
 
     @property
+    def originals(self) -> NDArray[Any]:
+        """The feature of the file that each encoded feature belongs to."""
+        return self.feature_names if self.groups is None else self.groups
+
+    @property
     def original_names(self) -> list[str]:
         """Names of the features of the file, in its order."""
-        return list(dict.fromkeys((self.feature_names if self.groups is None else self.groups).tolist()))
+        return list(dict.fromkeys(self.originals.tolist()))
 
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
         """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""
-        if self.groups is None:
-            return np.array(match_names(names, self.feature_names.tolist(), option), dtype=np.intp)
-        originals = self.original_names
-        wanted = [originals[place] for place in match_names(names, originals, option)]
         members: dict[str, list[int]] = {}
-        for position, group in enumerate(self.groups.tolist()):
-            members.setdefault(group, []).append(position)
-        return np.array([position for name in wanted for position in members[name]], dtype=np.intp)
+        for position, name in enumerate(self.originals.tolist()):
+            members.setdefault(name, []).append(position)
+        found = match_names(names, list(members), option)
+        places = list(members.values())
+        return np.array([position for place in found for position in places[place]], dtype=np.intp)
+
+    def with_features(self, columns: NDArray[np.intp]) -> "Table":
+        """Return the table of some encoded features; one that stays on disk stays there."""
+        return replace(
+            self,
+            X=Derived(self.X, columns) if isinstance(self.X, TableSource) else self.X[:, columns],
+            feature_names=self.feature_names[columns],
+            groups=None if self.groups is None else self.groups[columns],
+        )
 
 
 def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> list[int]:
@@ -178,8 +188,7 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
 def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
     """Return the names wanted; raise :class:`TableError` if some are not there."""
     known = set(names)
-    missing = [name for name in wanted if name not in known]
-    if missing:
+    if missing := [name for name in wanted if name not in known]:
         raise TableError(
             f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
             f"{nearest(missing[0], names)}."
@@ -198,21 +207,19 @@ def numbered(names: Sequence[str], start: str = "feature") -> tuple[list[str], l
 
     The second ``a`` becomes ``a_2``; a nameless one is called by its position.
     """
-    taken, found = set(names), []
+    taken, found = set(names), dict[str, None]()
     repeated: dict[str, None] = {}
     if len(taken) == len(names) and "" not in taken:
         return list(names), []
-    seen: set[str] = set()
     for position, name in enumerate(names):
         candidate, number = name or f"{start}_{position}", 2
-        while candidate in seen or (candidate != name and candidate in taken):
+        while candidate in found or (candidate != name and candidate in taken):
             repeated[name] = None
             candidate, number = f"{name or start}_{number}", number + 1
-        seen.add(candidate)
-        found.append(candidate)
-    return found, [name for name in repeated if name]
+        found[candidate] = None
+    return list(found), [name for name in repeated if name]
 
 
-def label_array(cells: Any) -> NDArray[Any]:
+def label_array(cells: Iterable[Any]) -> NDArray[Any]:
     """Return labels as text; a missing one is a label of its own."""
     return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from tamis.io.errors import TableError
@@ -127,15 +128,15 @@ def _doubtful_columns(frame: Frame, layout: Layout, request: Request) -> list[in
     open_marks = layout.delimiter != "," and not layout.decimals
     if not open_marks and "," not in decimals_of_text(frame, request):
         return []
-    return [place for place, found in zip(frame.plain, _fractions(frame.matrix).any(axis=0), strict=True) if found]
+    return [frame.plain[i] for i in np.flatnonzero(_fractions(frame.matrix).any(axis=0))]
 
 
-def _fractions(matrix: np.ndarray) -> np.ndarray:
+def _fractions(matrix: NDArray[Any]) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
-        return (matrix % 1 != 0) & np.isfinite(matrix)
+        return np.asarray((matrix % 1 != 0) & np.isfinite(matrix))
 
 
-def _decimals(layout: Layout, matrix: np.ndarray) -> frozenset[str]:
+def _decimals(layout: Layout, matrix: NDArray[Any]) -> frozenset[str]:
     """Return the decimal marks that the numbers show: those of the head, else what the fractions were read with."""
     if layout.decimals or not _fractions(matrix).any():
         return layout.decimals

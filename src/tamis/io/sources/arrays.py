@@ -3,15 +3,17 @@
 import mmap
 import os
 from collections.abc import Sequence
-from typing import Any
+from math import prod
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.sources.chunks import check_array
-from tamis.io.sources.npy import read_header, stored_length
-from tamis.io.sources.source import TableSource
+from tamis.io.sources.source import Names, Paths, TableSource
+
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 class SlicedArray(TableSource):
@@ -25,16 +27,8 @@ class SlicedArray(TableSource):
         See :class:`TableSource`.
     """
 
-    def __init__(
-        self,
-        array: Any,
-        place: str,
-        names: Sequence[str] | NDArray | None = None,
-        files: Sequence[str | os.PathLike[str]] = (),
-    ):
+    def __init__(self, array: Any, place: str, names: Names = None, files: Paths = ()):
         check_shape(array.shape, array.dtype, place)
-        if not isinstance(array, np.ndarray):
-            check_array(array, "the matrix", in_pieces=True)
         super().__init__(place, array.shape, names, array.shape[1] * array.dtype.itemsize, files)
         self._array = array
 
@@ -60,12 +54,13 @@ class FlatFile(TableSource):
     def __init__(
         self,
         path: str | os.PathLike[str],
-        shape: tuple[int, int],
-        dtype: np.dtype,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
         offset: int,
         by_columns: bool = False,
     ):
-        super().__init__(os.fspath(path), shape, None, shape[1] * dtype.itemsize, [path])
+        check_shape(shape, dtype, os.fspath(path))
+        super().__init__(os.fspath(path), (shape[0], shape[1]), None, shape[1] * dtype.itemsize, [path])
         self._dtype, self._offset, self._by_columns = dtype, offset, by_columns
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115
 
@@ -79,14 +74,13 @@ class FlatFile(TableSource):
         whole = min(map(len, columns))
         return np.stack([column[:whole] for column in columns], axis=1)
 
-    def _values(self, first: int, count: int) -> NDArray:
+    def _values(self, first: int, count: int) -> NDArray[Any]:
         """Read consecutive values, fewer if the file ends."""
         size, begin = count * self._dtype.itemsize, self._offset + first * self._dtype.itemsize
         content = bytearray()
-        while len(content) < size:
-            part = os.pread(self._file.fileno(), size - len(content), begin + len(content))
-            if not part:
-                break
+        while len(content) < size and (
+            part := os.pread(self._file.fileno(), size - len(content), begin + len(content))
+        ):
             content += part
         return np.frombuffer(content, self._dtype, len(content) // self._dtype.itemsize)
 
@@ -99,27 +93,52 @@ def numpy_file(path: str | os.PathLike[str]) -> TableSource:
     """Open a .npy file."""
     with open(path, "rb") as stream:
         shape, by_columns, dtype = read_header(stream, stored_length(stream))
-        offset = stream.tell()
-    check_shape(shape, dtype, os.fspath(path))
-    return FlatFile(path, (shape[0], shape[1]), dtype, offset, by_columns)
+        return FlatFile(path, shape, dtype, stream.tell(), by_columns)
 
 
-def memory_map(array: np.memmap) -> TableSource:
+def memory_map(array: np.memmap[Any, Any]) -> TableSource:
     """Read a memory map by position if it shows a file as it is, and through the map otherwise."""
-    place = os.fspath(array.filename) if array.filename is not None else "X"
-    check_shape(array.shape, array.dtype, place)
-    by_columns = not array.flags.c_contiguous and array.flags.f_contiguous
-    whole = array.flags.c_contiguous or array.flags.f_contiguous
-    if isinstance(array.base, mmap.mmap) and whole and array.filename is not None:
-        return FlatFile(array.filename, array.shape, array.dtype, int(array.offset), by_columns)
-    return SlicedArray(array, place, files=[] if array.filename is None else [array.filename])
+    by_rows, by_columns = array.flags.c_contiguous, array.flags.f_contiguous
+    if array.filename is None:
+        return SlicedArray(array, "X")
+    if isinstance(array.base, mmap.mmap) and (by_rows or by_columns):
+        return FlatFile(array.filename, array.shape, array.dtype, int(array.offset), not by_rows)
+    return SlicedArray(array, os.fspath(array.filename), files=[array.filename])
 
 
 def check_shape(shape: Sequence[int], dtype: Any, place: str) -> None:
     """Raise :class:`TableError` unless an array is a matrix of real numbers with something in it."""
-    if len(shape) != 2:
-        raise TableError(f"{place}: has {len(shape)} dimension(s); a table has two, samples and features.")
-    if min(shape) < 1:
-        raise TableError(f"{place}: has {shape[0]} rows and {shape[1]} features; a table needs both.")
-    if np.dtype(dtype).kind not in "biuf":
-        raise TableError(f"{place}: holds {dtype}, not real numbers.")
+    if len(shape) != 2 or min(shape) < 1 or np.dtype(dtype).kind not in "biuf":
+        raise TableError(f"{place}: holds {dtype} of shape {tuple(shape)}, not samples × features of real numbers.")
+
+
+def read_header(stream: IO[bytes], stored: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of .npy, up to the first value; raise :class:`TableError` if it declares what is not there.
+
+    Parameters
+    ----------
+    stream : binary file
+        At its beginning.
+    stored : int
+        How many bytes it holds.
+
+    Returns
+    -------
+    shape, fortran_order, dtype
+        Of the array.
+    """
+    version = npy.read_magic(stream)
+    if version not in HEADERS:
+        raise TableError(f"is of version {version[0]}.{version[1]} of the format; save it anew with numpy.save.")
+    shape, fortran_order, dtype = HEADERS[version](stream)
+    if dtype.hasobject:
+        raise TableError("holds Python objects, which could run code; save it as numbers or text.")
+    needed, there = prod(shape) * dtype.itemsize, stored - stream.tell()
+    if min(shape, default=0) < 0 or needed > there:
+        raise TableError(f"says that it holds {needed} bytes of numbers, but has {there}; restore it, or save it anew.")
+    return shape, fortran_order, dtype
+
+
+def stored_length(stream: IO[bytes]) -> int:
+    """Return the bytes of an open file."""
+    return os.fstat(stream.fileno()).st_size

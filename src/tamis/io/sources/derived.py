@@ -1,4 +1,4 @@
-"""A source seen through a choice of columns, rows brought to equal totals, and logarithms."""
+"""A source seen through a choice of features, rows brought to equal totals, and logarithms."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from tamis.io.sources.source import TableSource
 
 
 class Derived(TableSource):
-    """``log(1 + f_i x_ij)`` of some columns j of a source, computed block by block.
+    """``log(1 + f_i x_ij)`` of some features j of a source, computed block by block.
 
     Parameters
     ----------
     source : TableSource
-        What to look at.
+        The table.
     columns : sequence of int, optional
-        The columns to show, in this order; all by default.
+        The features to show, in this order; all by default.
     factors : ndarray, optional
         What every row is multiplied by.
     log1p : bool
@@ -39,7 +39,7 @@ class Derived(TableSource):
         self._source, self._columns, self._factors, self._log1p = source, columns, factors, log1p
 
     def runs(self) -> list[NDArray[np.intp]]:
-        """Give the runs of what is looked at."""
+        """Return the runs of the source."""
         return self._source.runs()
 
     def _read(self, start: int, stop: int) -> Any:
@@ -47,24 +47,31 @@ class Derived(TableSource):
         if self._columns is not None:
             block = block[:, self._columns]
         if self._factors is not None:
-            factors = self._factors[start:stop]
-            block = csr_array(diags_array(factors) @ block) if issparse(block) else block * factors[:, None]
-        if self._log1p:
-            if (block.data if issparse(block) else block).min(initial=0) <= -1:
-                raise TableError(
-                    f"{self.place}: rows {start} to {stop - 1} hold numbers of -1 or less; leave --log1p out."
-                )
-            block = block.astype(np.float64).log1p() if issparse(block) else np.log1p(block, dtype=np.float64)
-        return block
+            block = multiplied(block, self._factors[start:stop])
+        return logarithms(block) if self._log1p else block
 
 
-def equal_total_factors(source: TableSource) -> NDArray[np.float64]:
-    """Give what brings every row of counts to the median of the totals, from one pass."""
-    totals = np.empty(source.shape[0])
-    for start, block in source.blocks():
-        if (block.data if issparse(block) else block).min(initial=0) < 0:
-            raise TableError(f"{source.place}: --scale is for counts, but the table holds negative numbers.")
-        totals[start : start + block.shape[0]] = np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
+def multiplied(X: Any, factors: NDArray[np.float64]) -> Any:
+    """Return rows times a factor each."""
+    return csr_array(diags_array(factors) @ X) if issparse(X) else X * factors[:, None]
+
+
+def logarithms(X: Any) -> Any:
+    """Return ``log(1 + x)``; raise :class:`TableError` if it is not defined."""
+    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) <= -1:
+        raise TableError("--log1p needs numbers above -1; the table holds smaller ones.")
+    return X.astype(np.float64).log1p() if issparse(X) else np.log1p(X, dtype=np.float64)
+
+
+def row_totals(X: Any) -> NDArray[np.float64]:
+    """Return the sums of rows of counts, without missing cells."""
+    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) < 0:
+        raise TableError("--scale is for counts, but the table holds negative numbers.")
+    return np.asarray(X.sum(axis=1) if issparse(X) else np.nansum(X, axis=1), dtype=np.float64).ravel()
+
+
+def equal_total_factors(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what brings every row to the median of the totals."""
     if not (totals > 0).any():
         return totals
-    return np.median(totals[totals > 0]) / np.where(totals > 0, totals, 1)
+    return np.asarray(np.median(totals[totals > 0]) / np.where(totals > 0, totals, 1))

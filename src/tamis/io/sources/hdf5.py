@@ -1,4 +1,4 @@
-"""HDF5 files, opened after a look at the lists in them over which the library would never end if they are damaged."""
+"""HDF5 files, opened after the lists in them were checked: over a damaged one the library would never end."""
 
 import os
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from typing import IO, Any
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
 
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BLOCK_BYTES = 2**24
 SCANNED = 2**28
-"""Of larger files, the beginning and the end are looked at."""
+"""Of larger files, the beginning and the end are scanned."""
 
 TEXTS, NAMES = b"GCOL\x01\0\0\0", b"HEAP\0\0\0\0"
 """What a list of texts (a global heap) and a list of names (a local heap) begin with."""
@@ -25,26 +26,18 @@ def open_hdf(path: str | os.PathLike[str]) -> Any:
 
     with reading(path, "cannot be read as HDF5"):
         with open(path, "rb") as file:
-            check_lists(file)
+            _check_lists(file)
         return h5py.File(path, "r")
 
 
-def check_lists(file: IO[bytes]) -> None:
+def _check_lists(file: IO[bytes]) -> None:
     """Raise :class:`TableError` if a list in the file leads back to itself."""
     length = os.fstat(file.fileno()).st_size
-    base = _base(file)
+    # MATLAB writes some text before the file, from whose beginning it counts.
+    base = next((place for place in (0, 512, 1024, 2048) if _part(file, place, 8) == SIGNATURE), 0)
     for kind, place in _places(file, length):
         if _texts_never_end(file, place, length) if kind == TEXTS else _room_never_ends(file, place, length, base):
             raise TableError(f"the list at byte {place} leads back to itself; restore the file, or save it anew.")
-
-
-def _base(file: IO[bytes]) -> int:
-    """Return where the file begins, from where on it counts: MATLAB writes some text before."""
-    for place in (0, 512, 1024, 2048):
-        file.seek(place)
-        if file.read(8) == b"\x89HDF\r\n\x1a\n":
-            return place
-    return 0
 
 
 def _places(file: IO[bytes], length: int) -> Iterator[tuple[bytes, int]]:
@@ -77,7 +70,7 @@ def _texts_never_end(file: IO[bytes], place: int, length: int) -> bool:
     size = _number(_part(file, place, HEADER), 8)
     objects = _part(file, place + HEADER, size - HEADER) if HEADER <= size <= length - place else b""
     place = 0
-    while len(objects) - place - HEADER >= 0:
+    while place + HEADER <= len(objects):
         size, used = _number(objects, place + 8), objects[place : place + 2] != b"\0\0"
         step = HEADER + size + -size % 8 if used else size
         if step == 0:

@@ -1,14 +1,24 @@
-"""From a path to a table that is read in pieces."""
+"""From a path, or an object of another library, to a table that is read in pieces."""
 
 import os
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from tamis.io.errors import TableError, reading
 from tamis.io.files import why_unreadable
+from tamis.io.sources.arrays import memory_map, numpy_file
+from tamis.io.sources.parquet import ParquetParts, parquet_files
+from tamis.io.sources.row_blocks import RowBlocks, looks_like_blocks
 from tamis.io.sources.source import TableSource
+from tamis.io.sources.stores import annotated_store, stored_matrix
 
 READ_IN_PIECES = (".npy", ".h5ad", ".zarr", ".parquet", ".pq")
 """Endings of files that need not be read whole."""
+
+MAX_HELD_BYTES = 2**30
+"""A memory map is loaded like any array as long as its float32 copy has at most so many bytes."""
 
 
 def open_source(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
@@ -42,15 +52,41 @@ def _opened(path: Path, key: str | None) -> TableSource:
         raise TableError(f"{path}: {fault}.")
     ending = path.suffix.lower()
     if ending == ".npy":
-        from tamis.io.sources.arrays import numpy_file
-
         return numpy_file(path)
     if ending in (".h5ad", ".zarr"):
-        from tamis.io.sources import annotated
-
-        return annotated.h5ad_file(path, key) if ending == ".h5ad" else annotated.zarr_store(path, key)
+        return annotated_store(path, key)
     if ending in (".parquet", ".pq") or path.is_dir():
-        from tamis.io.sources.parquet import ParquetParts, parquet_files
-
         return ParquetParts(parquet_files(path), place=os.fspath(path))
     raise TableError(f"{path}: cannot be read in pieces; {', '.join(READ_IN_PIECES)} and Parquet folders can.")
+
+
+def as_source(X: Any) -> TableSource | None:
+    """Return the adapter of an object that is stored elsewhere; None for tables in memory."""
+    if isinstance(X, TableSource):
+        return X
+    if isinstance(X, np.memmap):
+        # joblib hands large arrays to its workers as memory maps; they must give the same bits there.
+        return memory_map(X) if X.ndim == 2 and X.dtype.kind in "biuf" and 4 * X.size > MAX_HELD_BYTES else None
+    package = type(X).__module__.partition(".")[0]
+    if package == "h5py":
+        return stored_matrix(X, f"{X.file.filename}:{X.name}", None, [X.file.filename])
+    if package == "zarr":
+        return stored_matrix(X, str(X.store_path))
+    if package == "anndata":
+        return _annotated(X)
+    if package == "pyarrow":
+        return ParquetParts(X.files) if hasattr(X, "files") else None
+    return RowBlocks(X) if looks_like_blocks(X) else None
+
+
+def _annotated(X: Any) -> TableSource | None:
+    """Take a backed matrix, or the X of a backed AnnData with its names; raise TypeError for one in memory."""
+    if not hasattr(X, "var_names"):
+        group = getattr(X, "group", None)
+        return None if group is None else as_source(group)
+    if not X.isbacked:
+        raise TypeError("X is an AnnData object; pass adata.X or adata.to_df(), or call tamis.select_genes(adata, k).")
+    source = as_source(X.X)
+    if source is not None:
+        source.names = np.array([str(name) for name in X.var_names], dtype=object)
+    return source

@@ -1,6 +1,7 @@
-"""Reading ahead: the next piece is fetched in a background thread while the last one is worked on."""
+"""Prefetching: the next item is read in a background thread while the last one is worked on."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from queue import Full, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -8,10 +9,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Seconds after which a waiting thread looks whether it is still wanted."""
+"""Seconds after which a waiting thread checks whether it is still wanted."""
 
 
-def prefetch(items: Iterator[T], depth: int = 1) -> Iterator[T]:
+def prefetch(items: Generator[T, None, None] | Iterator[T], depth: int = 1) -> Iterator[T]:
     """Yield the items, up to ``depth`` of them fetched ahead; an error arrives where its item would have.
 
     The thread ends when the last item was fetched or the consumer stops early.
@@ -34,25 +35,21 @@ def prefetch(items: Iterator[T], depth: int = 1) -> Iterator[T]:
         thread.join()
 
 
-def _fetch(items: Iterator[Any], queue: "Queue[tuple[str, Any]]", stop: Event) -> None:
+def _fetch(items: Any, queue: "Queue[tuple[str, Any]]", stop: Event) -> None:
     try:
         for item in items:
-            if not _offer(queue, ("item", item), stop):
-                return
+            _offer(queue, ("item", item), stop)
+            if stop.is_set():
+                break
         _offer(queue, ("end", None), stop)
     except BaseException as error:
         _offer(queue, ("error", error), stop)
     finally:
-        close = getattr(items, "close", None)
-        if close is not None:
-            close()
+        if hasattr(items, "close"):
+            items.close()
 
 
-def _offer(queue: "Queue[tuple[str, Any]]", entry: tuple[str, Any], stop: Event) -> bool:
+def _offer(queue: "Queue[tuple[str, Any]]", entry: tuple[str, Any], stop: Event) -> None:
     while not stop.is_set():
-        try:
-            queue.put(entry, timeout=PATIENCE)
-        except Full:
-            continue
-        return True
-    return False
+        with suppress(Full):
+            return queue.put(entry, timeout=PATIENCE)

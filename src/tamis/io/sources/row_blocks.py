@@ -6,55 +6,52 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from tamis.columns import ColumnStatistics, block_statistics
 from tamis.io.errors import TableError
-from tamis.io.sources.source import TableSource, stacked
+from tamis.io.sources.source import TableSource, as_block, stacked
 
 
 class RowBlocks(TableSource):
     """Rows that come in blocks from an iterable that can be gone through again and again.
 
-    It is gone through once at first, to count the rows and to summarise the columns. Blocks are taken in their order,
-    and rows are shuffled within a buffer; an iterable that gives its blocks in a new order every time shuffles better.
+    It is gone through once at first, to count the rows and to summarise the features. Blocks are taken in their order,
+    and rows are shuffled within a buffer; an iterable that yields its blocks in a new order every time shuffles better.
 
     Parameters
     ----------
     blocks : iterable of arrays, sparse matrices or torch tensors
-        All with the same columns; a block in a tuple or list of one (as a torch ``DataLoader`` gives it) is unpacked.
+        All with the same features; a block in a tuple or list of one (as a torch ``DataLoader`` yields it) is unpacked.
     names : sequence of str, optional
-        A name per column.
+        A name per feature.
     place : str
         What messages call the table.
     """
 
     def __init__(self, blocks: Iterable[Any], names: Sequence[str] | None = None, place: str = "X"):
         if iter(blocks) is blocks:
-            raise TableError(
-                f"{place}: is an iterator, spent after one pass; pass an object that can be gone through again."
-            )
+            raise TableError(f"{place}: is an iterator, spent after one pass; pass an object with several passes.")
         self._blocks = blocks
-        sizes, parts, held = list[int](), list[ColumnStatistics](), 0
+        sizes, parts, held = [0], list[ColumnStatistics](), 0
         for number, raw in enumerate(blocks):
-            block = as_block(raw, f"{place}: block {number}")
-            if parts and block.shape[1] != len(parts[0].mean):
-                raise TableError(
-                    f"{place}: block {number} has {block.shape[1]} column(s) where the first has {len(parts[0].mean)}."
-                )
+            block = _unpacked(raw, f"{place}: block {number}")
+            n_rows, width = block.shape
+            if parts and width != (expected := len(parts[0].mean)):
+                raise TableError(f"{place}: block {number} has {width} features where the first has {expected}.")
             held += block.data.nbytes if issparse(block) else block.nbytes
             parts.append(block_statistics(block, sum(sizes)))
-            sizes.append(block.shape[0])
+            sizes.append(n_rows)
         if not parts:
             raise TableError(f"{place}: holds no blocks.")
-        self._borders = np.cumsum([0, *sizes])
-        shape = (int(self._borders[-1]), len(parts[0].mean))
-        super().__init__(place, shape, names, held / max(1, shape[0]))
+        self._borders = np.cumsum(sizes)
+        n = int(self._borders[-1])
+        super().__init__(place, (n, len(parts[0].mean)), names, held / max(1, n))
         self._statistics = reduce(ColumnStatistics.merged, parts)
         self._next, self._iterator = 0, iter(())
 
     def runs(self) -> list[NDArray[np.intp]]:
-        """Give one run: the blocks in their order."""
+        """Return one run: the blocks in their order."""
         return [np.unique(self._borders)]
 
     def _read(self, start: int, stop: int) -> Any:
@@ -68,36 +65,25 @@ class RowBlocks(TableSource):
 
     def _block(self, number: int) -> Any:
         """Go on to a block, or begin anew if it lies behind; one that is asked for twice is gone for again."""
-        if number < self._next:
+        if number < self._next or self._next == 0:
             self._next, self._iterator = 0, iter(self._blocks)
-        elif self._next == 0:
-            self._iterator = iter(self._blocks)
         raw: Any = None
         while self._next <= number:
             raw = next(self._iterator, None)
             if raw is None:
-                raise TableError(
-                    f"{self.place}: ended before block {number}; there were {len(self._borders) - 1} blocks before."
-                )
+                known = len(self._borders) - 1
+                raise TableError(f"{self.place}: ended before block {number}; there were {known} blocks before.")
             self._next += 1
-        block = as_block(raw, f"{self.place}: block {number}")
-        size = int(self._borders[number + 1] - self._borders[number])
-        if block.shape != (size, self.shape[1]):
-            raise TableError(
-                f"{self.place}: block {number} is {block.shape[0]} x {block.shape[1]}, and was {size} x "
-                f"{self.shape[1]} before; blocks must keep their sizes."
-            )
+        block = _unpacked(raw, f"{self.place}: block {number}")
+        expected = (int(self._borders[number + 1] - self._borders[number]), self.shape[1])
+        if block.shape != expected:
+            sizes = f"{block.shape[0]} x {block.shape[1]}, and was {expected[0]} x {expected[1]} before"
+            raise TableError(f"{self.place}: block {number} is {sizes}; blocks must keep their sizes.")
         return block
 
 
-def as_block(raw: Any, place: str) -> Any:
-    """Give a block as an array or a CSR matrix of numbers."""
-    if isinstance(raw, tuple | list) and len(raw) == 1:
-        raw = raw[0]
-    block = csr_array(raw) if issparse(raw) else np.asarray(raw)
-    if block.ndim != 2 or block.dtype.kind not in "biuf":
-        raise TableError(f"{place} is {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
-    return block
+def _unpacked(raw: Any, place: str) -> Any:
+    return as_block(raw[0] if isinstance(raw, tuple | list) and len(raw) == 1 else raw, place)
 
 
 def looks_like_blocks(X: Any) -> bool:

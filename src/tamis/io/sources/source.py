@@ -15,6 +15,9 @@ from tamis.columns import ColumnStatistics, block_statistics
 from tamis.io.errors import TableError, reading
 from tamis.io.sources.prefetch import prefetch
 
+Paths = Sequence[str | os.PathLike[str]]
+Names = Sequence[str] | NDArray[Any] | None
+
 BLOCK_BYTES = 2**22
 """Stored bytes that are read in one go, about."""
 
@@ -32,9 +35,9 @@ class TableSource(ABC):
     place : str
         What messages call the table, such as its path.
     shape : (int, int)
-        Rows and columns.
+        Rows and features.
     names : sequence of str, optional
-        A name per column.
+        A name per feature.
     row_bytes : float
         Stored bytes of a row, which decide how many are read at a time.
     files : sequence of path
@@ -45,9 +48,9 @@ class TableSource(ABC):
         self,
         place: str,
         shape: tuple[int, int],
-        names: Sequence[str] | NDArray | None = None,
+        names: Names = None,
         row_bytes: float = 8.0,
-        files: Sequence[str | os.PathLike[str]] = (),
+        files: Paths = (),
     ):
         self.place, self.shape = place, (int(shape[0]), int(shape[1]))
         self.names = None if names is None else np.array([str(name) for name in names], dtype=object)
@@ -60,10 +63,10 @@ class TableSource(ABC):
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> Any:
-        """Give consecutive rows, as a dense array or a CSR matrix of numbers."""
+        """Return consecutive rows, as a dense array or a CSR matrix of numbers."""
 
     def runs(self) -> list[NDArray[np.intp]]:
-        """Give the borders of the blocks that are best read together, one array for each stretch of rows.
+        """Return the borders of the blocks that are best read together, one array for each stretch of rows.
 
         Blocks within a run are read fastest in their order; runs may come in any order.
         """
@@ -76,42 +79,31 @@ class TableSource(ABC):
         return np.append(np.arange(start, stop, step), stop).astype(np.intp)
 
     def read(self, start: int, stop: int) -> Any:
-        """Give the rows from ``start`` to ``stop - 1``; raise :class:`TableError` if they cannot be had."""
+        """Return the rows from ``start`` to ``stop - 1``; raise :class:`TableError` if they cannot be had."""
         where = f"{self.place}: rows {start} to {stop - 1}"
         self._check_files(where)
         try:
             with reading(self.place, "could not be read", AGAIN, f"rows {start} to {stop - 1} "):
-                block = self._read(start, stop)
-        except TableError:
+                block = as_block(self._read(start, stop), where)
+        finally:
             self._check_files(where)  # That a file is gone explains more than what its reader stumbled over.
-            raise
-        self._check_files(where)
-        return self._checked(block, where, stop - start)
+        if block.shape != (stop - start, self.shape[1]):
+            found = f"{block.shape[0]} x {block.shape[1]} of {stop - start} x {self.shape[1]}"
+            raise TableError(f"{where} could not be read: only {found} numbers are there; {AGAIN}.")
+        return block
 
     def _check_files(self, where: str) -> None:
         for path, (size, changed) in self._stamps.items():
             try:
                 now, changed_now = _stamp(path)
             except OSError as error:
-                raise TableError(
-                    f"{where} could not be read: {path} vanished ({error.strerror}); put it back and fit again."
-                ) from error
+                fault = f"vanished ({error.strerror}); put it back and fit again"
+                raise TableError(f"{where} could not be read: {path} {fault}.") from error
             if now < size:
-                raise TableError(
-                    f"{where} could not be read: {path} shrank from {size} to {now} bytes; restore it and fit again."
-                )
+                fault = f"shrank from {size} to {now} bytes; restore it and fit again"
+                raise TableError(f"{where} could not be read: {path} {fault}.")
             if changed_now != changed:
                 raise TableError(f"{where} could not be read: {path} changed meanwhile; leave it alone and fit again.")
-
-    def _checked(self, block: Any, where: str, n_rows: int) -> Any:
-        block = csr_array(block) if issparse(block) else np.asarray(block)
-        if block.ndim != 2 or block.dtype.kind not in "biuf":
-            raise TableError(f"{where} are {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
-        if block.shape[1] != self.shape[1]:
-            raise TableError(f"{where} have {block.shape[1]} column(s) where the table has {self.shape[1]}.")
-        if block.shape[0] != n_rows:
-            raise TableError(f"{where} could not be read: only {block.shape[0]} of {n_rows} rows are there.")
-        return block
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield all blocks with their first rows, in order, the next one being read in the background."""
@@ -119,9 +111,9 @@ class TableSource(ABC):
         yield from prefetch((start, self.read(start, stop)) for start, stop in pairs)
 
     def column_statistics(self, heard: Callable[[int], object] = lambda _: None) -> ColumnStatistics:
-        """Give mean, spread, constant and non-finite columns from one pass, which is made once.
+        """Return mean, spread, constant and non-finite features from one pass, which is made once.
 
-        ``heard`` is told how many rows were seen.
+        ``heard`` is told how many rows were read.
         """
         if self._statistics is None:
             parts = []
@@ -132,21 +124,20 @@ class TableSource(ABC):
         return self._statistics
 
     def take(self, rows: NDArray[np.intp]) -> Any:
-        """Give rows by sorted positions; whole blocks are read on the way."""
+        """Return rows by sorted positions; whole blocks are read on the way."""
         rows = np.asarray(rows)
         parts = []
-        for run in self.runs():
-            for start, stop in pairwise(run):
-                first, last = np.searchsorted(rows, [start, stop])
-                if first < last:
-                    parts.append(self.read(int(start), int(stop))[rows[first:last] - start])
+        for start, stop in (pair for run in self.runs() for pair in pairwise(run)):
+            first, last = np.searchsorted(rows, [start, stop])
+            if first < last:
+                parts.append(self.read(int(start), int(stop))[rows[first:last] - start])
         return stacked(parts)
 
-    def column_names(self) -> NDArray:
-        """Give the names of the columns; nameless ones are numbered as the readers of files do."""
-        return (
-            np.array([f"feature_{i}" for i in range(self.shape[1])], dtype=object) if self.names is None else self.names
-        )
+    def column_names(self) -> NDArray[Any]:
+        """Return the names of the features; nameless ones are numbered as the readers of files do."""
+        if self.names is not None:
+            return self.names
+        return np.array([f"feature_{i}" for i in range(self.shape[1])], dtype=object)
 
     def __reduce__(self) -> Any:
         # Open files do not travel to other processes; the way to open them does.
@@ -163,9 +154,7 @@ class TableSource(ABC):
             return stacked([block[:, columns] for _, block in self.blocks()])
         if isinstance(key, slice):
             start, stop, step = key.indices(self.shape[0])
-            if step == 1:
-                return self.read(start, stop)
-            key = np.arange(start, stop, step)
+            return self.read(start, stop) if step == 1 else self.take(np.arange(start, stop, step))
         return self.take(key)
 
     def __repr__(self) -> str:
@@ -178,10 +167,16 @@ def _stamp(path: str | os.PathLike[str]) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
+def as_block(raw: Any, place: str) -> Any:
+    """Return rows as an array or a CSR matrix of numbers."""
+    block = csr_array(raw) if issparse(raw) else np.asarray(raw)
+    if block.ndim != 2 or block.dtype.kind not in "biuf":
+        raise TableError(f"{place} is {block.dtype} of shape {block.shape}, not a matrix of real numbers.")
+    return block
+
+
 def stacked(parts: Sequence[Any]) -> Any:
     """Put blocks on top of each other, which may be dense or CSR."""
     if len(parts) == 1:
         return parts[0]
-    if issparse(parts[0]):
-        return csr_array(vstack(parts, format="csr"))
-    return np.concatenate(parts)
+    return csr_array(vstack(parts, format="csr")) if issparse(parts[0]) else np.concatenate(parts)

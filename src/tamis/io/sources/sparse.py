@@ -1,7 +1,5 @@
 """Sparse matrices in compressed form (CSR, CSC), whose parts are checked in full before any of them is used."""
 
-import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +8,13 @@ from scipy.sparse import coo_array, csc_array, csr_array
 
 from tamis.io.errors import TableError
 from tamis.io.memory import NAME_BYTES, check_room
-from tamis.io.sources.arrays import SlicedArray
 from tamis.io.sources.chunks import check_array
-from tamis.io.sources.source import TableSource
+from tamis.io.sources.source import Names, Paths, TableSource
 
 PARTS = ("data", "indices", "indptr")
-DAMAGED = "the sparse matrix is damaged"
-REMEDY = "restore the file, or save it anew"
 
 
-def checked_csr(data: Any, indices: Any, indptr: Any, shape: Sequence[int], kind: str = "csr") -> csr_array:
+def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, kind: str = "csr") -> csr_array:
     """Return a CSR matrix from the parts of a compressed one.
 
     scipy's compiled loops trust these parts: a wrong one reads or writes memory that is not theirs.
@@ -42,9 +37,7 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Sequence[int], kind
     major, minor = (n, d) if kind == "csr" else (d, n)
     data, indices = np.asarray(data).ravel(), np.asarray(indices).ravel()
     starts = checked_starts(indptr, major, min(len(data), len(indices)))
-    data, indices = data[: starts[-1]], checked_indices(indices[: starts[-1]], minor)
-    if data.dtype.kind not in "biuf":
-        raise TableError(f"holds a sparse matrix of {data.dtype}, not of real numbers; save it as numbers.")
+    data, indices = _numbers(data[: starts[-1]]), _positions(indices[: starts[-1]], minor)
     # Rows and columns without entries cost nothing in a file, but something in memory.
     check_room(16 * n + NAME_BYTES * d, data.nbytes + indices.nbytes + starts.nbytes, "the sparse matrix")
     matrix = (csr_array if kind == "csr" else csc_array)((data, indices, starts), shape=(n, d))
@@ -56,17 +49,17 @@ def checked_coo(data: Any, rows: Any, columns: Any, shape: Any) -> csr_array:
     """Return a CSR matrix from the cells of a table; raise :class:`TableError` if one lies outside of it."""
     n, d = checked_shape(shape)
     data, rows, columns = (np.asarray(part).ravel() for part in (data, rows, columns))
-    if not len(data) == len(rows) == len(columns) or data.dtype.kind not in "biuf":
-        raise TableError(f"{DAMAGED}: its cells are not rows, columns and numbers; {REMEDY}.")
+    if not len(data) == len(rows) == len(columns):
+        raise _damaged("its cells are not rows, columns and numbers")
     check_room(16 * n + NAME_BYTES * d, 3 * data.nbytes, "the sparse matrix")
-    return csr_array(coo_array((data, (checked_indices(rows, n), checked_indices(columns, d))), shape=(n, d)))
+    return csr_array(coo_array((_numbers(data), (_positions(rows, n), _positions(columns, d))), shape=(n, d)))
 
 
 def checked_shape(shape: Any) -> tuple[int, int]:
     """Return a stored shape as two numbers; raise :class:`TableError` if it is none of a matrix."""
     sizes = [int(size) for size in np.asarray(shape).ravel()]
     if len(sizes) != 2 or not all(0 <= size < 2**62 for size in sizes):
-        raise TableError(f"{DAMAGED}: its shape is {sizes}; {REMEDY}.")
+        raise _damaged(f"its shape is {sizes}")
     return sizes[0], sizes[1]
 
 
@@ -74,27 +67,29 @@ def checked_starts(indptr: Any, n: int, n_stored: int) -> NDArray[np.int64]:
     """Return where rows begin; raise :class:`TableError` unless they ascend from 0 to what is stored."""
     indptr = np.asarray(indptr).ravel()
     if indptr.dtype.kind not in "iu" or len(indptr) != n + 1:
-        raise TableError(
-            f"{DAMAGED}: its arrays do not fit together ({len(indptr)} starts of {n} rows or columns); {REMEDY}."
-        )
-    starts = indptr.astype(np.int64)
+        raise _damaged(f"its arrays do not fit together ({len(indptr)} starts of {n} rows or columns)")
+    starts: NDArray[np.int64] = indptr.astype(np.int64)
     if starts[0] != 0 or starts[-1] > n_stored or (np.diff(starts) < 0).any():
-        raise TableError(
-            f"{DAMAGED}: its arrays do not fit together (its starts do not ascend from 0 to {n_stored}); {REMEDY}."
-        )
+        raise _damaged(f"its arrays do not fit together (its starts do not ascend from 0 to {n_stored})")
     return starts
 
 
-def checked_indices(indices: Any, minor: int) -> NDArray:
-    """Return positions within rows or columns; raise :class:`TableError` if one is not there."""
+def _positions(indices: NDArray[Any], minor: int) -> NDArray[Any]:
     if indices.dtype.kind not in "iu":
-        raise TableError(f"{DAMAGED}: its positions are {indices.dtype}, not whole numbers; {REMEDY}.")
+        raise _damaged(f"its positions are {indices.dtype}, not whole numbers")
     if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < minor:
-        raise TableError(
-            f"{DAMAGED}: it names position {int(indices.max())} (or one below 0) of {minor}, which is not there; "
-            f"{REMEDY}."
-        )
+        raise _damaged(f"it names position {int(indices.max())} (or one below 0) of {minor}, which is not there")
     return indices
+
+
+def _numbers(data: NDArray[Any]) -> NDArray[Any]:
+    if data.dtype.kind not in "biuf":
+        raise TableError(f"holds a sparse matrix of {data.dtype}, not of real numbers; save it as numbers.")
+    return data
+
+
+def _damaged(fault: str) -> TableError:
+    return TableError(f"the sparse matrix is damaged: {fault}; restore the file, or save it anew.")
 
 
 class CompressedRows(TableSource):
@@ -108,15 +103,9 @@ class CompressedRows(TableSource):
         See :class:`TableSource`.
     """
 
-    def __init__(
-        self,
-        group: Any,
-        place: str,
-        names: Sequence[str] | NDArray | None = None,
-        files: Sequence[str | os.PathLike[str]] = (),
-    ):
+    def __init__(self, group: Any, place: str, names: Names = None, files: Paths = ()):
         shape, kind = layout_of(group)
-        if kind == "csc":
+        if kind != "csr":
             raise TableError("is stored by columns (CSC), which cannot be read row by row; save it as CSR.")
         self._data, self._indices = group["data"], group["indices"]
         check_array(group["indptr"], "the list of where rows begin")
@@ -138,18 +127,11 @@ def layout_of(group: Any) -> tuple[tuple[int, int], str]:
     if not all(part in group for part in PARTS):
         raise TableError(f"is a group without {', '.join(PARTS)}; name a matrix in it.")
     if any(not hasattr(group[part], "dtype") or len(group[part].shape) != 1 for part in PARTS):
-        raise TableError(f"{DAMAGED}: {', '.join(PARTS)} are not three lists of numbers; {REMEDY}.")
-    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))
+        raise _damaged(f"{', '.join(PARTS)} are not three lists of numbers")
+    kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))[:3]
     shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
-    if shape is None:
-        raise TableError(f"is a sparse matrix without the attribute shape; {REMEDY}.")
-    return checked_shape(shape), kind[:3]
-
-
-def stored_matrix(
-    item: Any, place: str, names: Sequence[str] | NDArray | None = None, files: Sequence[str | os.PathLike[str]] = ()
-) -> TableSource:
-    """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
-    if hasattr(item, "dtype"):
-        return SlicedArray(item, place, names, files)
-    return CompressedRows(item, place, names, files)
+    if shape is None or kind not in ("csr", "csc"):
+        raise TableError(
+            f"is stored as {kind!r} of shape {shape}, which is no matrix that tamis reads; save it as CSR."
+        )
+    return checked_shape(shape), kind

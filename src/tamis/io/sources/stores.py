@@ -1,4 +1,4 @@
-"""AnnData stores, .h5ad and .zarr: X, a layer or raw, with the names of the genes, none of it held in memory."""
+"""HDF5 files and Zarr stores: a matrix in them, and the data frames that AnnData writes beside it."""
 
 import os
 from collections import Counter
@@ -6,68 +6,64 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
+from tamis.io.sources.arrays import SlicedArray
 from tamis.io.sources.chunks import check_array
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.source import TableSource
-from tamis.io.sources.sparse import stored_matrix
+from tamis.io.sources.source import Names, Paths, TableSource
+from tamis.io.sources.sparse import CompressedRows
 
 
-def h5ad_file(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
-    """Open an .h5ad file with h5py; ``key`` is X, raw or a layer."""
-    return annotated_matrix(opened(path), os.fspath(path), key, [path])
-
-
-def opened(path: str | os.PathLike[str]) -> Any:
+def open_store(path: str | os.PathLike[str]) -> Any:
     """Open the root of an HDF5 file or a Zarr store for reading."""
-    if Path(path).suffix.lower() == ".zarr":
-        require("Reading Zarr", "zarr")
-        import zarr
+    if Path(path).suffix.lower() != ".zarr":
+        return open_hdf(path)
+    require("Reading Zarr", "zarr")
+    import zarr
 
-        with reading(path, "cannot be read as Zarr"):
-            return zarr.open(os.fspath(path), mode="r")
-    return open_hdf(path)
-
-
-def zarr_store(path: str | os.PathLike[str], key: str | None = None) -> TableSource:
-    """Open a Zarr store: a single array, or what AnnData writes."""
-    place, item = os.fspath(path), opened(path)
-    metadata = _metadata_files(Path(path))
-    if hasattr(item, "dtype"):
-        return stored_matrix(item, place, None, metadata)
-    return annotated_matrix(item, place, key, metadata)
+    with reading(path, "cannot be read as Zarr"):
+        return zarr.open(os.fspath(path), mode="r")
 
 
-def _metadata_files(path: Path) -> list[Path]:
+def annotated_store(path: Path, key: str | None = None) -> TableSource:
+    """Open an .h5ad file, a Zarr store that AnnData writes, or a Zarr store of a single array."""
+    root = open_store(path)
     # Chunks that are not there stand for zeros in Zarr: that a store is gone shows by its description alone.
-    return [path / name for name in ("zarr.json", ".zgroup", ".zarray", ".zattrs") if (path / name).is_file()]
+    metadata = [path / name for name in ("zarr.json", ".zgroup", ".zarray", ".zattrs")]
+    files = [name for name in metadata if name.is_file()] if path.is_dir() else [path]
+    item, names = (root, None) if hasattr(root, "dtype") else find_matrix(root, key)
+    return stored_matrix(item, os.fspath(path), names, files)
 
 
-def annotated_matrix(root: Any, place: str, key: str | None, files: list[Any]) -> TableSource:
-    """Find the matrix that ``key`` names in an open store, and the names of its columns."""
+def find_matrix(root: Any, key: str | None) -> tuple[Any, NDArray[Any] | None]:
+    """Return the stored matrix that ``key`` names (X, raw or a layer), and the names of its features."""
     wanted = (key or "X").removeprefix("layers/")
     path = {"X": "X", "raw": "raw/X"}.get(wanted, f"layers/{wanted}")
     if path not in root:
-        layers = ["X", *root.get("layers", ())]
-        raise TableError(f"{place}: holds no matrix {wanted!r}; there are {', '.join(layers)}.")
+        known = [name for name in ("X", *root.get("layers", ())) if name != wanted]
+        raise TableError(f"holds no matrix {wanted!r}; there are {', '.join(known)} (--key).")
     frame = "raw/var" if wanted == "raw" else "var"
-    names = distinct(index_of(root[frame])) if frame in root else None
-    return stored_matrix(root[path], place, names, files)
-
-
-def distinct(names: np.ndarray) -> np.ndarray:
-    """Return names; raise :class:`TableError` if one occurs twice."""
+    if frame not in root:
+        return root[path], None
+    names = index_of(root[frame])
     repeated = [name for name, times in Counter(names.tolist()).items() if times > 1]
     if repeated:
-        raise TableError(
-            f"the name {str(repeated[0])!r} occurs more than once among the features; they must differ, so rename them."
-        )
-    return names
+        raise TableError(f"the name {str(repeated[0])!r} occurs more than once among the features; rename them.")
+    return root[path], names
 
 
-def index_of(frame: Any) -> np.ndarray:
+def stored_matrix(item: Any, place: str, names: Names = None, files: Paths = ()) -> TableSource:
+    """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
+    if not hasattr(item, "dtype"):
+        return CompressedRows(item, place, names, files)
+    check_array(item, "the matrix", in_pieces=True)
+    return SlicedArray(item, place, names, files)
+
+
+def index_of(frame: Any) -> NDArray[Any]:
     """Return the index of a stored data frame; AnnData before 0.7 stored frames as records."""
     if hasattr(frame, "dtype"):
         return text(frame["index" if "index" in (frame.dtype.names or ()) else "_index"])
@@ -88,7 +84,7 @@ def columns_of(frame: Any) -> list[str]:
     return [name for name in frame if name != frame.attrs.get("_index", "_index") and not name.startswith("__")]
 
 
-def column_of(frame: Any, name: str) -> np.ndarray:
+def column_of(frame: Any, name: str) -> NDArray[Any]:
     """Return a column of a stored data frame; a categorical one is spelled out."""
     item = frame[name]
     if hasattr(item, "dtype"):
@@ -100,15 +96,15 @@ def column_of(frame: Any, name: str) -> np.ndarray:
     return text(item["values"])
 
 
-def _spelled_out(name: str, codes: Any, categories: Any) -> np.ndarray:
+def _spelled_out(name: str, codes: Any, categories: Any) -> NDArray[Any]:
     codes, categories = text(codes), text(categories).astype(object)
     if codes.dtype.kind not in "iu" or not -1 <= codes.min(initial=0) <= codes.max(initial=-1) < len(categories):
         raise TableError(f"the column {name!r} of obs names categories that are not there; save the file anew.")
     # A missing category has the code -1 and takes the place behind the last.
-    return np.append(categories, "nan")[codes.astype(np.int64)]
+    return np.asarray(np.append(categories, "nan")[codes.astype(np.int64)])
 
 
-def text(item: Any) -> np.ndarray:
+def text(item: Any) -> NDArray[Any]:
     """Read a vector; bytes become text."""
     if not isinstance(item, np.ndarray):
         check_array(item, "a list of names or labels")
