@@ -147,13 +147,12 @@ def reduced_table(table: "Table", names: Sequence[str], path: Path) -> "Table":
     from scipy.sparse import issparse
 
     from tamis.io.readers import format_of
-    from tamis.io.writers import take
 
     places = np.sort(table.positions(names, "--features"))
     plain_numbers = table.groups is None and not set(names) & set(table.texts)
     numeric = not format_of(path).startswith(TABULAR) or (plain_numbers and not table.report.missing_cells)
     if table.in_pieces or issparse(table.X) or numeric:
-        return take(table, places)
+        return table.with_features(places)
     kept = [name for name in table.original_names if name in set(names)]
     X = np.empty((table.shape[0], len(kept)), dtype=object)
     for place, name in enumerate(kept):

@@ -1,13 +1,13 @@
 """Reduced tables, written in the format that they came in."""
 
 import gzip
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.extras import require
@@ -15,21 +15,7 @@ from tamis.io.errors import first_line
 from tamis.io.files import replacing
 from tamis.io.readers import Table, format_of
 from tamis.io.readers.arrays import LABEL_NAME, LABELS
-from tamis.io.sources import TableSource
-from tamis.io.sources.derived import Derived
 from tamis.io.sources.stores import open_store
-
-
-def take(table: Table, columns: NDArray[np.intp]) -> Table:
-    """Keep some columns of a table; one that stays on disk stays there."""
-    return Table(
-        Derived(table.X, columns) if isinstance(table.X, TableSource) else table.X[:, columns],
-        table.feature_names[columns],
-        table.sample_names,
-        table.y,
-        table.index_name,
-        table.label_name,
-    )
 
 
 def write_table(path: str | Path, table: Table, *, source: Path | None = None, transpose: bool = False) -> Path:
@@ -52,16 +38,16 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
         The path.
     """
     ending = format_of(path)
-    require(f"Writing {ending}", *NEEDS.get(WRITERS.get(ending.removesuffix(".gz"), _h5ad), ()))
+    writer = WRITERS.get(ending.removesuffix(".gz"))
+    require(f"Writing {ending}", *NEEDS.get(writer, ("anndata",) if writer is None else ()))
     check_names(path, table)
-    if table.in_pieces and ending != ".h5ad":
-        table = replace(table, X=table.X[:])
+    table = replace(table, X=table.X[:]) if table.in_pieces and writer else table
     try:
         with replacing(path) as temporary:
-            if ending == ".h5ad":
+            if writer is None:
                 _h5ad(temporary, table, source)
             else:
-                WRITERS[ending.removesuffix(".gz")](temporary, table, transpose)
+                writer(temporary, table, transpose)
     except (OSError, ImportError):
         raise
     except Exception as error:
@@ -83,46 +69,31 @@ def check_names(path: str | Path, table: Table) -> None:
     """
     names = [str(name) for name in table.feature_names]
     for name in [*names, table.index_name, table.label_name]:
-        if "\0" in name or (not name.isprintable() and _is_broken(name)):
+        if "\0" in name or name != name.encode("utf-8", "ignore").decode():
             raise ValueError(f"{path}: the name {name!r} holds signs that no file can hold; rename it in the table.")
-    if WRITERS.get(format_of(path).removesuffix(".gz")) not in (_text, _parquet, _feather):
-        return
-    sides = ([table.index_name] if table.sample_names is not None else []) + (
-        [table.label_name] if table.y is not None else []
-    )
-    twice = [name for name in sides if name in names] + sides[1:] * (len(set(sides)) < len(sides))
-    if twice:
+    sides = [table.index_name] if table.sample_names is not None else []
+    sides += [table.label_name] if table.y is not None else []
+    twice = [name for name in sides if name in names or sides.count(name) > 1]
+    if twice and WRITERS.get(format_of(path).removesuffix(".gz")) in (_text, _parquet, _feather):
         raise ValueError(
             f"{path}: {twice[0]!r} is the name of a feature and of the samples' names or labels; rename one of them."
         )
 
 
-def _is_broken(name: str) -> bool:
-    """Tell whether a text is no Unicode, as when it was read from damaged bytes."""
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
 def _columns(table: Table, transpose: bool) -> Any:
-    """Give an Arrow table, with names in front and labels at the end."""
+    """Return an Arrow table, with names in front and labels at the end."""
     import pyarrow as pa
 
     X = np.asarray(table.X.toarray() if issparse(table.X) else table.X)
+    features = [str(name) for name in table.feature_names]
+    samples = None if table.sample_names is None else pa.array(table.sample_names.tolist(), pa.string())
     if transpose:
-        samples = table.sample_names if table.sample_names is not None else [f"sample_{i}" for i in range(len(X))]
-        arrays, names = [pa.array(table.feature_names.tolist(), pa.string())], ["feature"]
-        return pa.Table.from_arrays(arrays + [pa.array(row) for row in X], names=names + [str(s) for s in samples])
-    arrays, names = [], []
-    if table.sample_names is not None:
-        arrays, names = [pa.array(table.sample_names.tolist(), pa.string())], [table.index_name]
-    arrays += [pa.array(np.ascontiguousarray(X[:, i])) for i in range(X.shape[1])]
-    names += table.feature_names.tolist()
-    if table.y is not None:
-        arrays, names = [*arrays, pa.array(np.asarray(table.y).tolist())], [*names, table.label_name]
-    return pa.Table.from_arrays(arrays, names=names)
+        names = [f"sample_{i}" for i in range(len(X))] if samples is None else samples.to_pylist()
+        return pa.table([pa.array(features, pa.string()), *map(pa.array, X)], names=["feature", *names])
+    columns = [] if samples is None else [(table.index_name, samples)]
+    columns += [(name, pa.array(np.ascontiguousarray(values))) for name, values in zip(features, X.T, strict=True)]
+    columns += [] if table.y is None else [(table.label_name, pa.array(np.asarray(table.y).tolist()))]
+    return pa.table([values for _, values in columns], names=[name for name, _ in columns])
 
 
 def _text(path: Path, table: Table, transpose: bool) -> None:
@@ -158,8 +129,7 @@ def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
     if table.y is not None:
         y = np.asarray(table.y)
         # Labels may be called like one of the arrays above, or like a file elsewhere; the names here are ours.
-        found[LABELS] = y.astype(str) if y.dtype == object else y
-        found[LABEL_NAME] = np.array([table.label_name])
+        found |= {LABELS: y.astype(str) if y.dtype == object else y, LABEL_NAME: np.array([table.label_name])}
     return found
 
 
@@ -169,23 +139,19 @@ def _npy(path: Path, table: Table, transpose: bool) -> None:
 
 def _npz(path: Path, table: Table, transpose: bool) -> None:
     arrays = _arrays(table, transpose)
-    X = arrays.pop("X")
-    if issparse(X):
+    if issparse(X := arrays["X"]):
         # The layout of scipy.sparse.save_npz, with room for the names beside it.
-        sparse = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": X.data}
-        arrays |= sparse | {"indices": X.indices, "indptr": X.indptr}
-    else:
-        arrays["X"] = X
+        parts = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": X.data}
+        arrays = {**arrays, **parts, "indices": X.indices, "indptr": X.indptr}
+        del arrays["X"]
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
 def _mat(path: Path, table: Table, transpose: bool) -> None:
     from scipy.io import savemat
 
-    arrays = _arrays(table, transpose)
-    for name, value in arrays.items():
-        # MATLAB has text of different lengths in cells only.
-        arrays[name] = value.astype(object) if value.dtype.kind == "U" else value
+    # MATLAB has text of different lengths in cells only.
+    arrays = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in _arrays(table, transpose).items()}
     savemat(path, arrays, do_compression=True)
 
 
@@ -207,83 +173,54 @@ def _hdf(path: Path, table: Table, transpose: bool) -> None:
 
 
 def _h5ad(path: Path, table: Table, source: Path | None) -> None:
-    import warnings
-
-    with warnings.catch_warnings():
-        # Old files are read with remarks on their layout, which concern who wrote them.
-        warnings.simplefilter("ignore")
-        adata = _annotated(table, source)
-        adata.obs, adata.var = _with_plain_text(adata.obs), _with_plain_text(adata.var)
-        adata.write_h5ad(path)
-
-
-def _annotated(table: Table, source: Path | None) -> Any:
-    """Give the part of the source with all its annotations, or the bare table if that lacks the features."""
-    import anndata
-    import pandas
-
-    if table.in_pieces:
-        return _with_stored_frames(table, source)
-    if source is not None and source.suffix.lower() == ".h5ad":
-        adata = anndata.read_h5ad(source)
-        adata.raw = None  # It would hold all the genes that were left out.
-        if set(table.feature_names) <= set(adata.var_names):
-            return adata[:, table.feature_names.tolist()].copy()
-    var = pandas.DataFrame(index=table.feature_names.astype(str))
-    samples = table.sample_names if table.sample_names is not None else np.arange(table.shape[0])
-    return anndata.AnnData(table.X, pandas.DataFrame(index=samples.astype(str)), var)
-
-
-def _with_stored_frames(table: Table, source: Path | None) -> Any:
-    """Give the chosen columns of a table that stays on disk, with obs and var of its store and nothing else of it."""
+    """Write a table with the cells' and genes' annotations of the store that it came from, if that has the genes."""
     import anndata
     import pandas
 
     samples = np.arange(table.shape[0]) if table.sample_names is None else table.sample_names
-    obs, var = pandas.DataFrame(index=samples.astype(str)), pandas.DataFrame(index=table.feature_names.astype(str))
-    if source is not None and source.suffix.lower() in (".h5ad", ".zarr"):
-        root = open_store(source)
-        obs = anndata.io.read_elem(root["obs"]) if "obs" in root else obs
-        stored = anndata.io.read_elem(root["var"]) if "var" in root else var
-        var = stored.loc[var.index] if set(var.index) <= set(stored.index) else var
-    return anndata.AnnData(table.X[:], obs, var)
+    obs, var = (pandas.DataFrame(index=names.astype(str)) for names in (samples, table.feature_names))
+    with warnings.catch_warnings():
+        # Old files are read with remarks on their layout, which concern who wrote them.
+        warnings.simplefilter("ignore")
+        adata = None
+        if source is not None and source.suffix.lower() in (".h5ad", ".zarr"):
+            root = open_store(source)
+            frames = {name: anndata.io.read_elem(root[name]) for name in ("obs", "var") if name in root}
+            if set(var.index) <= set(frames.get("var", var).index):
+                obs, var = frames.get("obs", obs), frames.get("var", var).loc[var.index]
+                if not table.in_pieces:
+                    adata = anndata.read_h5ad(source)[:, var.index].copy()
+                    adata.raw = None  # It would hold all the genes that were left out.
+        adata = anndata.AnnData(table.X[:], obs, var) if adata is None else adata
+        adata.obs, adata.var = _with_plain_text(adata.obs), _with_plain_text(adata.var)
+        adata.write_h5ad(path)
 
 
 def _with_plain_text(frame: Any) -> Any:
-    """Give a frame without the text type of pandas 3, which AnnData files cannot hold."""
+    """Return a frame without the text type of pandas 3, which AnnData files cannot hold."""
     frame = frame.copy()
     frame.index = frame.index.astype(object)
     for name in frame.columns:
         if str(frame[name].dtype) == "category":
-            categories = frame[name].cat.categories
-            frame[name] = frame[name].cat.rename_categories(categories.astype(object))
+            frame[name] = frame[name].cat.rename_categories(frame[name].cat.categories.astype(object))
         elif str(frame[name].dtype) in ("str", "string"):
             frame[name] = frame[name].astype(object)
     return frame
 
 
-WRITERS: dict[str, Callable[[Path, Table, bool], None]] = {
-    ".csv": _text,
-    ".tsv": _text,
-    ".txt": _text,
-    ".tab": _text,
-    ".parquet": _parquet,
-    ".pq": _parquet,
-    ".feather": _feather,
-    ".arrow": _feather,
+Writer = Callable[[Path, Table, bool], None]
+WRITERS: dict[str, Writer] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _text),
+    **dict.fromkeys((".parquet", ".pq"), _parquet),
+    **dict.fromkeys((".feather", ".arrow"), _feather),
     ".npy": _npy,
     ".npz": _npz,
     ".mtx": _mtx,
     ".mat": _mat,
-    ".h5": _hdf,
-    ".hdf5": _hdf,
+    **dict.fromkeys((".h5", ".hdf5"), _hdf),
 }
-
-NEEDS: dict[Any, tuple[str, ...]] = {
-    _text: ("pyarrow",),
-    _parquet: ("pyarrow",),
-    _feather: ("pyarrow",),
+NEEDS: dict[Writer | None, tuple[str, ...]] = {
+    **dict.fromkeys((_text, _parquet, _feather), ("pyarrow",)),
     _hdf: ("h5py",),
-    _h5ad: ("anndata",),
 }
 """Packages of extras that a writer needs."""

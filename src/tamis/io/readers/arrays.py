@@ -174,7 +174,7 @@ def _as_matrix(X: Any) -> Any:
     if X.ndim == 3:
         X = X.reshape(len(X), -1)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise TableError(f"holds an array of {X.dtype} of shape {X.shape}, not a matrix of samples × features.")
+        raise TableError(f"holds {X.dtype} of shape {X.shape}, not a matrix of real numbers.")
     return X.astype(np.uint8) if X.dtype.kind == "b" else X
 
 
