@@ -7,13 +7,12 @@ from torch import Tensor, nn
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.scaling import scale_table
-from tamis.selectors.compute import torch_threads
+from tamis.selectors.compute import one_thread
 from tamis.selectors.gradient import Batches, minimise, seeded_generator
 from tamis.selectors.parameters import (
     BatchSize,
     Count,
     Device,
-    Jobs,
     NonNegative,
     Positive,
     Scale,
@@ -54,8 +53,6 @@ class AEFS(FeatureSelector):
         Features, by position or name, that are always or never selected. They count as data all the same.
     device : str, default="auto"
         A torch device, such as "cpu" or "cuda"; "auto" uses a GPU if there is one.
-    n_jobs : int or None, default=None
-        Threads of torch; None means 1, unless in a joblib context.
     random_state : int, RandomState or None, default=None
         Seed of weights and batches; an int makes the selection reproducible.
 
@@ -92,12 +89,11 @@ class AEFS(FeatureSelector):
     learning_rate: Positive = 0.02
     scale: Scale = "standard"
     device: Device = "auto"
-    n_jobs: Jobs = None
     random_state: Seed = None
 
     def _select(self, X: Any, task: Task) -> Selection:
         table = scale_table(X, task.statistics, self.scale)
-        with torch_threads(self.n_jobs):
+        with one_thread():
             generator = seeded_generator(self.random_state, self.device)
             network = SparseAutoencoder(table.shape[1], self.n_hidden, generator)
             self.losses_ = minimise(

@@ -27,7 +27,7 @@ from tamis.neural.objective import Objective, Targets, Term, redundancy
 from tamis.neural.restarts import Fit, Problem, train_restarts
 from tamis.neural.schedules import ANNEALING
 from tamis.neural.training import Callback, Settings
-from tamis.selectors.compute import torch_device, torch_threads
+from tamis.selectors.compute import one_thread, torch_device
 from tamis.selectors.rows import StandardisedRows
 from tamis.selectors.streamed_rows import StreamedRows, fits_in_buffer
 
@@ -141,7 +141,7 @@ class ConcreteSelector(FeatureSelector):
         self._set_scale(task)
         seed = ranks.shared(int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
         keeper = self._keeper(X, task, seed)
-        with torch_threads(self.n_jobs):
+        with one_thread():
             rows = self._rows(X)
             problem = self._problem(rows, task)
             seed = int(keeper.identity["seed"])

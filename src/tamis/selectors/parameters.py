@@ -21,7 +21,6 @@ NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Bandwidth = Annotated[str | float, StrOptions(set(BANDWIDTHS)), _POSITIVE]
 BatchSize = Annotated[int, Interval(Integral, 3, None, closed="left")]
 Device = Annotated[str, str]
-Jobs = Annotated[int | None, Integral, None]
 Scale = Annotated[str | None, StrOptions({"standard", "center"}), None]
 Seed = Annotated[Any, "random_state"]
 
