@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from tamis.columns import row_blocks, summarise_columns
+from tamis.columns import block_statistics, row_blocks, summarise_columns
 
 
 @pytest.mark.parametrize("block_values", [1, 40, 10_000])
@@ -44,3 +44,24 @@ def test_blocks_are_fresh_copies():
     for block in row_blocks(X, 4):
         block += 1
     assert not X.any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("size", [1e300, 1e-280])
+def test_squares_neither_overflow_nor_vanish(rng, size, kind):
+    X = rng.standard_normal((20, 3))
+    whole, parts = block_statistics(kind(X * size)), summarise_columns(kind(X * size), 9)
+    for found in (whole, parts):
+        np.testing.assert_allclose(found.mean, X.mean(axis=0) * size)
+        np.testing.assert_allclose(found.std, X.std(axis=0) * size)
+        assert not found.out_of_range().any()
+
+
+def test_the_order_in_memory_changes_no_bit(rng):
+    X = rng.standard_normal((50, 7))
+    assert np.array_equal(summarise_columns(X).std, summarise_columns(np.asfortranarray(X)).std)
+
+
+def test_values_that_float64_cannot_scale_are_out_of_range():
+    X = np.array([[1.7e308, 1.7e308, 0.0, 1.0], [-1.7e308, 1.7e308, 1e-310, 2.0]])
+    assert summarise_columns(X).out_of_range().tolist() == [True, False, True, False]

@@ -129,3 +129,10 @@ def test_rows_without_neighbours_stay_finite():
 
 def test_two_rows_make_one_cluster():
     assert graphs.count_clusters(csr_array(np.array([[0, 1.0], [1, 0]]))) == 1
+
+
+def test_repeated_eigenvalues_are_found_too():
+    matrix = np.full((8, 8), 0.86878654) + 0.00868787 * np.eye(8)
+    values, vectors = graphs.some_eigenpairs(matrix, 0, 5)
+    assert np.allclose(values, 0.00868787)
+    assert np.allclose(vectors.T @ vectors, np.eye(6))

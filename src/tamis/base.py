@@ -19,6 +19,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tamis.checks import check_range, warn_of_ties
 from tamis.columns import ColumnStatistics, summarise_columns
 from tamis.io.sources import TableSource, as_source
 from tamis.sizes import suggested_k
@@ -130,6 +131,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         X = self._check_table(X) if source is None else self._check_source(source)
         statistics = summarise_columns(X)
         self._check_finite(statistics)
+        check_range(statistics, getattr(self, "scale", "standard"), self._named)
         task = self._plan(statistics, X)
         self.__dict__.pop("verdict_", None)
         self._rank(self._select(X, task), task)
@@ -165,6 +167,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.selected_ = order[: task.k]
         self.support_ = self.ranking_ <= task.k
+        if not len(selection.chosen):
+            warn_of_ties(scores, self.selected_[len(task.must_keep) :], task.candidates, stacklevel=5)
 
     def transform(self, X: Any) -> Any:
         """Give the selected columns of X, in the order they have there."""

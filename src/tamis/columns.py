@@ -76,7 +76,7 @@ def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[Array]:
     rows = max(1, block_values // max(1, X.shape[1]))
     for start in range(0, X.shape[0], rows):
         block = X[start : start + rows]
-        yield np.array(block.toarray() if issparse(block) else block, dtype=np.float64)
+        yield np.array(block.toarray() if issparse(block) else block, dtype=np.float64, order="C")
 
 
 def summarise_columns(X: Any, block_values: int = BLOCK_VALUES) -> ColumnStatistics:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import euclidean_distances
@@ -167,10 +167,18 @@ _DEFLATION = 3.0
 """The trivial vector has the largest eigenvalue, 1, of the adjacency; subtracting 3 makes it the smallest, -2."""
 
 
+def some_eigenpairs(matrix: Array, first: int, last: int) -> tuple[Array, Array]:
+    """Compute eigenvalues of a symmetric matrix, by their rank from below, and their vectors."""
+    try:
+        return eigh(matrix, subset_by_index=[first, last], check_finite=False)
+    except LinAlgError:  # The driver for some pairs can fail if eigenvalues are repeated.
+        values, vectors = eigh(matrix, driver="evd", check_finite=False)
+        return values[first : last + 1], vectors[:, first : last + 1]
+
+
 def _dense_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:
     n = len(trivial)
-    deflated = adjacency.toarray() - _DEFLATION * np.outer(trivial, trivial)
-    return eigh(deflated, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False)
+    return some_eigenpairs(adjacency.toarray() - _DEFLATION * np.outer(trivial, trivial), n - count, n - 1)
 
 
 def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:

@@ -79,3 +79,11 @@ def test_bad_parameters_are_named(parameters):
 def test_unknown_device_is_a_sentence():
     with pytest.raises(ValueError, match="device='abacus' cannot be used here"):
         DUFS(device="abacus").fit(blobs())
+
+
+def test_rows_with_copies_have_a_gradient():
+    x = torch.from_numpy(np.repeat(blobs(4, 5), 5, axis=0)).float()
+    mu = torch.zeros(5, requires_grad=True)
+    gated_smoothness(gated_gram(x, sample_gates(mu, torch.zeros(5), 0.5)), 2, 5.0).backward()
+    assert torch.isfinite(mu.grad).all()
+    assert (mu.grad != 0).all()

@@ -28,3 +28,10 @@ def test_convergence_is_a_small_change_of_the_objective():
     assert not converged([1.0], 1.0)
     assert not converged([1.0, 0.5], 0.1)
     assert converged([1.0, 0.95], 0.1)
+
+
+@pytest.mark.parametrize("shape", [(20, 9), (9, 20)])
+def test_a_vanishing_penalty_is_solved_up_to_rounding_errors(shape):
+    X = 1e12 * np.ones(shape) + np.random.default_rng(0).normal(size=shape)
+    ridge = WeightedRidge(X, np.full(shape[1], 1e-3))
+    assert np.isfinite(ridge.lengths(ridge.solve(np.ones((shape[0], 2))))).all()

@@ -155,8 +155,10 @@ def gated_smoothness(gram: Tensor, n_neighbors: int, factor: float) -> Tensor:
     """
     norms = gram.diagonal()
     distances = (norms[:, None] + norms - 2 * gram).clamp_min(0)
-    width = factor * torch.quantile(distances.kthvalue(n_neighbors).values, 0.5) + torch.finfo(gram.dtype).tiny
-    walk = torch.softmax(-distances / width, dim=-1)
+    width = factor * torch.quantile(distances.kthvalue(n_neighbors).values, 0.5)
+    # Where most rows have a copy, m is 0: a width of next to nothing keeps the walk among copies, and its gradient.
+    number = torch.finfo(gram.dtype)
+    walk = torch.softmax(-distances / torch.maximum(width, number.eps * distances.mean() + number.tiny), dim=-1)
     return ((walk @ walk) * gram).sum() / len(gram)
 
 

@@ -5,12 +5,11 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, count_clusters
+from tamis.graph import build_graph, count_clusters, some_eigenpairs
 from tamis.scaling import ScaledTable, scale_table
 from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
 
@@ -165,7 +164,7 @@ def predictions(kernel: Array, members: NDArray[np.intp], solutions: Array) -> c
 def smooth_indicators(prediction: csr_array, count: int) -> Array:
     """Return the eigenvectors of ``(I − A)ᵀ (I − A)`` with the smallest eigenvalues."""
     misfit = np.eye(prediction.shape[0]) - prediction.toarray()
-    return eigh(misfit.T @ misfit, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False)[1]
+    return some_eigenpairs(misfit.T @ misfit, 0, count - 1)[1]
 
 
 def new_relevances(

@@ -8,7 +8,7 @@ constant, an upper bound that touches at the W it was made from. Minimising the 
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,11 @@ class WeightedRidge:
         n, d = X.shape
         self.X, self.u, self.dual = X, u, d > n
         system = (X / u) @ X.T + np.eye(n) if self.dual else np.diag(u) + (X.T @ X if gram is None else gram)
-        self.factor = cho_factor(system, overwrite_a=True, check_finite=False)
+        try:
+            self.factor = cho_factor(system, check_finite=False)
+        except LinAlgError:  # u vanishes beside X: as much as the rounding errors makes the system definite.
+            rounding = len(system) * np.finfo(float).eps * np.trace(system)
+            self.factor = cho_factor(system + rounding * np.eye(len(system)), check_finite=False)
 
     def solve(self, T: Array) -> Array:
         """Return W or, if d > n, A."""

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.columns import BLOCK_VALUES
-from tamis.graph import Neighbours, count_clusters, heat_graph, nearest_neighbours
+from tamis.graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
 from tamis.scaling import ScaledTable, scale_table
 from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
 from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
@@ -125,15 +125,14 @@ def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> cs
     members = np.column_stack([np.arange(n), neighbours.indices])
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
-    blocks = np.concatenate(
-        [
-            centring @ np.linalg.inv(scatter + ridge * np.eye(size)) @ centring
-            for scatter in _patch_scatters(table, members)
-        ]
-    )
+    blocks = []
+    for scatter in _patch_scatters(table, members):
+        # Beside a large scatter λ would be lost in its rounding errors.
+        rounding = np.finfo(float).eps * np.trace(scatter, axis1=1, axis2=2)[:, None, None]
+        blocks.append(centring @ np.linalg.inv(scatter + (ridge + rounding) * np.eye(size)) @ centring)
     rows = np.repeat(members, size, axis=1).ravel()
     columns = np.tile(members, (1, size)).ravel()
-    local = csr_array((blocks.ravel(), (rows, columns)), shape=(n, n))
+    local = csr_array((np.concatenate(blocks).ravel(), (rows, columns)), shape=(n, n))
     return (local + local.T).tocsr() / 2
 
 
@@ -158,8 +157,7 @@ class DenseScatter:
 
     def smallest(self, penalty: Array, count: int, start: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Compute the smallest eigenvalues of ``M + diag(penalty)`` and their vectors."""
-        penalised = self.matrix + np.diag(penalty)
-        return eigh(penalised, subset_by_index=[0, count - 1], overwrite_a=True, check_finite=False)
+        return some_eigenpairs(self.matrix + np.diag(penalty), 0, count - 1)
 
 
 class LowRankScatter:

@@ -29,6 +29,7 @@ class VarianceScore(FeatureSelector):
     """
 
     _from_disk = "statistics"
+    scale = None
 
     def _select(self, X: Any, task: Task) -> Selection:  # noqa: ARG002
         return Selection(task.statistics.std**2)

@@ -51,6 +51,8 @@ def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> ND
     for rows in batches:
         part = X[rows].astype(np.float64)
         observed = ~np.isnan(part)
+        # In units of a power of two, which is exact, no square overflows or vanishes.
+        part /= np.ldexp(1.0, np.frexp(np.where(observed, np.abs(part), 0.0).max(axis=0))[1] - 1)
         # A feature may be missing in all rows of a batch.
         counts = np.maximum(observed.sum(axis=0), 1)
         part = np.where(observed, part - np.nansum(part, axis=0) / counts, 0.0)
