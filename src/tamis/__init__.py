@@ -16,6 +16,8 @@ __all__ = [
     "TableError",
     "__version__",
     "choose_k",
+    "compare_panels",
+    "evaluate_panel",
     "find_structure",
     "fit_many",
     "load",
@@ -27,6 +29,8 @@ __all__ = [
 ELSEWHERE = {
     "TableError": "tamis.io.errors",
     "choose_k": "tamis.sizes",
+    "compare_panels": "tamis.single_cell",
+    "evaluate_panel": "tamis.single_cell",
     "find_structure": "tamis.structure",
     "fit_many": "tamis.many",
     "open_source": "tamis.io.sources",

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 EXTRAS = {
     "cli": ("typer", "rich", "pyarrow", "plotly", "jinja2", "python_calamine"),
-    "single-cell": ("anndata", "h5py"),
+    "single-cell": ("anndata", "h5py", "igraph"),
     "all": ("distributed", "matplotlib", "pandas", "zarr"),
 }
 """Import names by extra; a test compares them with ``pyproject.toml``."""

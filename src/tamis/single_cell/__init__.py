@@ -1,5 +1,6 @@
 """Gene panels from AnnData objects, in scanpy's manners."""
 
+from tamis.single_cell.evaluate import compare_panels, evaluate_panel
 from tamis.single_cell.select import select_genes
 
-__all__ = ["select_genes"]
+__all__ = ["compare_panels", "evaluate_panel", "select_genes"]

@@ -44,7 +44,7 @@ class Expression:
         The sorted positions of the sampled cells.
     sample : ndarray of float32, shape (n_sampled, n_genes)
         Their expression; counts and linear values are divided by size factors, then log(1 + x) is taken.
-    tested : ndarray of shape (n_sampled, n_genes)
+    tested : ndarray or CSR array of shape (n_sampled, n_genes)
         What dependence is tested on: counts of equal depth where there are counts, else the sample.
     mean, detection : ndarray of shape (n_genes,)
         Mean of that expression, and share of cells in which the gene is detected, over all cells.
@@ -55,7 +55,7 @@ class Expression:
     kind: str
     cells: NDArray[np.intp]
     sample: NDArray[np.float32]
-    tested: NDArray[Any]
+    tested: Any
     mean: NDArray[np.float64]
     detection: NDArray[np.float64]
 
@@ -131,16 +131,19 @@ def counts_behind(sample: NDArray[np.float32]) -> NDArray[np.float64] | None:
     return whole if (np.abs(counts - whole) <= MAX_ROUNDING * np.maximum(counts, 1)).all() else None
 
 
-def equal_depth(counts: Any, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw counts without replacement so that the totals of most cells are alike.
+def equal_depth(counts: Any, rng: np.random.Generator) -> Any:
+    """Return a CSR array of counts drawn without replacement so that the totals of most cells are alike.
 
     Normalised counts that were ties are ordered by the depth of their cells, so that genes that have nothing in common
     would seem to depend on each other.
     """
-    dense = np.asarray(counts.toarray() if issparse(counts) else counts).astype(np.int64)
-    totals = dense.sum(axis=1)
-    kept = np.minimum(1.0, np.quantile(totals, DEPTH_QUANTILE) / np.maximum(totals, 1))
-    return rng.binomial(dense, kept[:, None])
+    thinned = csr_array(counts)
+    totals = _totals(thinned)
+    kept = np.minimum(1.0, np.quantile(totals, DEPTH_QUANTILE) / np.maximum(totals, 1.0))
+    drawn = rng.binomial(thinned.data.astype(np.int64), np.repeat(kept, np.diff(thinned.indptr)))
+    thinned = csr_array((drawn.astype(np.float32), thinned.indices, thinned.indptr), shape=thinned.shape, copy=True)
+    thinned.eliminate_zeros()
+    return thinned
 
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:

@@ -1,0 +1,172 @@
+"""evaluate_panel and compare_panels: scores of any list of genes, beside random and highly variable ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from tamis.extras import require
+from tamis.metrics import reconstruction_errors
+from tamis.single_cell import scores
+from tamis.single_cell.expression import Expression, read_expression
+from tamis.single_cell.families import matching_genes
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas
+
+MAX_CELLS = 3000
+N_PROGRAMMES = 20
+
+
+def evaluate_panel(adata: "anndata.AnnData", genes: Sequence[str], **options: Any) -> "pandas.DataFrame":
+    """Score a list of genes beside random and highly variable ones.
+
+    It is :func:`compare_panels` of one panel, named "panel", which documents the options and the scores.
+    """
+    return compare_panels(adata, {"panel": genes}, **options)
+
+
+def compare_panels(
+    adata: "anndata.AnnData",
+    panels: Mapping[str, Sequence[str]],
+    *,
+    cell_type_key: str | None = None,
+    batch_key: str | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
+    gene_key: str | None = None,
+    references: bool = True,
+    clusters: bool = True,
+    random_state: int = 0,
+) -> "pandas.DataFrame":
+    """Score lists of genes, however they were chosen.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes, as for :func:`tamis.select_genes`; at most :data:`MAX_CELLS` cells are drawn.
+    panels : mapping of str to sequence of str
+        Names of panels to their genes.
+    cell_type_key, batch_key : str, optional
+        Columns of ``adata.obs``; they add the scores that need them.
+    layer, use_raw, gene_key
+        As for :func:`tamis.select_genes`.
+    references : bool, default=True
+        Whether random and highly variable lists as long as the first panel are added.
+    clusters : bool, default=True
+        Whether the similarity of clusters, which needs igraph, is computed.
+    random_state : int, default=0
+        Seed of the cells that are drawn, of random lists and of clusters.
+
+    Returns
+    -------
+    DataFrame
+        A row per panel; larger is better in all scores:
+
+        - ``nmi_5_20``, ``nmi_21_60``: agreement of Leiden clusters by the panel and by all genes, over their number;
+        - ``knn_overlap``: share of the 5 to 30 nearest cells by all genes that are nearest by the panel;
+        - ``correlation``, ``correlation_share``: 1 − mean absolute correlation of two genes, and share of genes that
+          correlate with no other by 0.8 (these five are the scores of Spapros);
+        - ``programmes``: share of the variance of the 20 leading directions of all genes that is predicted in cells
+          held out;
+        - ``r2``, ``r2_total``: share of the variance of genes so predicted, each gene alike or by its variance;
+        - with cell types ``f1``, ``f1_knn``, ``f1_rare``: macro F1 by logistic regression and by 15 nearest cells, and
+          the former of types with at most 5 % of the cells; ``.attrs["confusion"]`` holds the tables of types;
+        - with batches ``batch_mixing``: share of the nearest cells that are of other batches, 1 as by chance.
+    """
+    import pandas
+
+    if clusters:
+        require("The similarity of clusters", "igraph")
+    data = read_expression(
+        adata, layer=layer, use_raw=use_raw, gene_key=gene_key, max_cells=MAX_CELLS, random_state=random_state
+    )
+    types, batch = (_labels(adata, key, data, name) for key, name in
+                    ((cell_type_key, "cell_type_key"), (batch_key, "batch_key")))  # fmt: skip
+    lists = {name: _positions(genes, data, name) for name, genes in panels.items()}
+    if references:
+        lists |= _references(data, len(next(iter(lists.values()))), random_state)
+    whole = _Whole.of(data.sample, clusters, random_state)
+    rows: dict[str, Any] = {}
+    confusion: dict[str, Any] = {}
+    for name, genes in lists.items():
+        rows[name] = whole.score(genes) | _labelled(data.sample[:, genes], types, batch, confusion, name)
+    table = pandas.DataFrame(rows).T
+    table.attrs["confusion"] = confusion
+    return table
+
+
+class _Whole:
+    """What all genes say of the cells, computed once for all panels."""
+
+    def __init__(self, X: NDArray[np.float32], neighbours: Any, partitions: Any, seed: int):
+        self.X, self.neighbours, self.partitions, self.seed = X, neighbours, partitions, seed
+        centred = X - X.mean(axis=0)
+        n_programmes = min(N_PROGRAMMES, *X.shape)
+        self.programmes, self.energy, _ = randomized_svd(centred, n_programmes, random_state=seed)
+        spread = centred.std(axis=0)
+        self.varies = np.flatnonzero(spread > 0)
+        self.Z = (centred / np.where(spread > 0, spread, 1)).astype(np.float64)
+        self.variance = spread[self.varies].astype(np.float64) ** 2
+
+    @classmethod
+    def of(cls, X: NDArray[np.float32], clusters: bool, seed: int) -> "_Whole":
+        components = scores.principal_components(X, seed)
+        return cls(X, scores.neighbours(components), scores.partitions(components, seed) if clusters else None, seed)
+
+    def score(self, genes: NDArray[np.intp]) -> dict[str, float]:
+        components = scores.principal_components(self.X[:, genes], self.seed)
+        found: dict[str, float] = {}
+        if self.partitions is not None:
+            found |= scores.partition_similarity(self.partitions, scores.partitions(components, self.seed))
+        found["knn_overlap"] = scores.neighbour_overlap(self.neighbours, scores.neighbours(components))
+        found |= scores.correlations(self.X[:, genes])
+        table = np.hstack([self.Z[:, genes], self.programmes / self.programmes.std(axis=0)])
+        panel, goal = np.arange(len(genes)), np.arange(len(genes), table.shape[1])
+        unexplained = np.minimum(reconstruction_errors(table, panel, targets=goal), 1.0)
+        found["programmes"] = float(1 - np.average(unexplained, weights=self.energy.astype(np.float64) ** 2))
+        errors = np.minimum(reconstruction_errors(self.Z, genes, targets=self.varies), 1.0)
+        found |= {"r2": float(1 - errors.mean()), "r2_total": float(1 - np.average(errors, weights=self.variance))}
+        return found
+
+
+def _labels(adata: Any, key: str | None, data: Expression, parameter: str) -> NDArray[np.str_] | None:
+    if key is None:
+        return None
+    if key not in adata.obs:
+        raise ValueError(f"{parameter}={key!r} is not a column of adata.obs: {', '.join(adata.obs.columns)}.")
+    return np.asarray(adata.obs[key].astype(str))[data.cells]
+
+
+def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.intp]:
+    found = matching_genes(genes, data.genes, f"The panel {name!r}")
+    if len(found) < 2:
+        raise ValueError(f"The panel {name!r} holds {len(found)} genes; a panel needs at least 2.")
+    return found
+
+
+def _references(data: Expression, size: int, seed: int) -> dict[str, NDArray[np.intp]]:
+    """Return a random list of genes that vary, and those whose variance exceeds that of genes alike in mean most."""
+    variance = data.sample.var(axis=0)
+    varies = np.flatnonzero(variance > 0)
+    excess = scores.excess_variance(data.sample.mean(axis=0)[varies], variance[varies])
+    random = np.random.default_rng(seed).permutation(varies)[:size]
+    return {"random": random, "highly variable": varies[np.argsort(-excess, kind="stable")[:size]]}
+
+
+def _labelled(
+    X: NDArray[np.float32],
+    types: NDArray[np.str_] | None,
+    batch: NDArray[np.str_] | None,
+    confusion: dict[str, Any],
+    name: str,
+) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if types is not None:
+        found, confusion[name] = scores.classification(X, types)
+    if batch is not None:
+        found["batch_mixing"] = scores.batch_mixing(X, batch)
+    return found

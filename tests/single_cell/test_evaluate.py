@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+import tamis
+
+pytest.importorskip("anndata", reason="anndata is not installed")
+pytest.importorskip("igraph", reason="igraph is not installed")
+
+MARKERS = ["A0", "A1", "A2", "B0", "B1", "B2", "C0", "C1", "C2", "RARE0", "RARE1"]
+NOISE = [f"N{i}" for i in range(11)]
+
+
+def test_markers_are_better_than_noise_and_references(adata):
+    table = tamis.compare_panels(adata, {"markers": MARKERS, "noise": NOISE}, cell_type_key="type", batch_key="batch")
+    assert table.index.tolist() == ["markers", "noise", "random", "highly variable"]
+    for score in ("nmi_5_20", "knn_overlap", "programmes", "r2_total", "f1", "f1_knn", "f1_rare"):
+        assert table.loc["markers", score] > table.loc["noise", score], score
+    assert table.loc["noise", "correlation"] > table.loc["markers", "correlation"]
+    assert table.loc["markers", "batch_mixing"] > 0.9
+    assert table.attrs["confusion"]["markers"].loc["RARE", "RARE"] > 0.8
+    assert np.isfinite(table.to_numpy()).all()
+
+
+def test_one_panel_and_what_may_be_left_out(adata):
+    table = tamis.evaluate_panel(adata, MARKERS, clusters=False, references=False)
+    assert table.index.tolist() == ["panel"]
+    assert table.columns.tolist() == ["knn_overlap", "correlation", "correlation_share", "programmes", "r2", "r2_total"]
+    adata.var["symbol"] = np.array([f"S-{gene}" for gene in adata.var_names], dtype=object)
+    named = [f"S-{gene}" for gene in MARKERS]
+    again = tamis.evaluate_panel(adata, named, gene_key="symbol", clusters=False, references=False)
+    assert again.equals(table)
+
+
+def test_all_genes_are_as_good_as_all_genes(adata):
+    found = tamis.evaluate_panel(adata, list(adata.var_names), references=False).loc["panel"]
+    for score in ("nmi_5_20", "nmi_21_60", "knn_overlap", "r2", "r2_total"):
+        assert found[score] == pytest.approx(1)
+    assert found["programmes"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("genes", "options", "sentence"),
+    [
+        (["A0", "none"], {}, "The panel 'panel' names 'none', which matches no gene"),
+        (["A0"], {}, "The panel 'panel' holds 1 genes; a panel needs at least 2"),
+        (MARKERS, {"cell_type_key": "none"}, "cell_type_key='none' is not a column of adata.obs: type, batch"),
+        (MARKERS, {"batch_key": "none"}, "batch_key='none' is not a column of adata.obs"),
+    ],
+)
+def test_mistakes_are_named(adata, genes, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        tamis.evaluate_panel(adata, genes, **options)
