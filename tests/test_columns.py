@@ -65,3 +65,12 @@ def test_the_order_in_memory_changes_no_bit(rng):
 def test_values_that_float64_cannot_scale_are_out_of_range():
     X = np.array([[1.7e308, 1.7e308, 0.0, 1.0], [-1.7e308, 1.7e308, 1e-310, 2.0]])
     assert summarise_columns(X).out_of_range().tolist() == [True, False, True, False]
+
+
+def test_a_very_wide_sparse_table_is_summarised_as_it_is(rng):
+    X = rng.poisson(0.05, (100, 300)).astype(float)
+    expected = summarise_columns(X)
+    found = summarise_columns(csr_matrix(X), block_values=600)
+    for name in ("mean", "std", "low", "high"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-12)
+    np.testing.assert_array_equal(found.constant, expected.constant)

@@ -14,6 +14,9 @@ Array = NDArray[np.float64]
 BLOCK_VALUES = 2**21
 """Values held dense at a time (16 MB in float64); sparse and dense tables go through equal blocks."""
 
+MIN_BLOCK_ROWS = 64
+"""Sparse tables of which a block would hold fewer rows are summarised as they are."""
+
 MAX_MAGNITUDE = 1e307
 """Larger values can differ by more than a float64 holds."""
 
@@ -87,11 +90,12 @@ def summarise_columns(X: Any, block_values: int = BLOCK_VALUES) -> ColumnStatist
     if hasattr(X, "column_statistics"):
         found: ColumnStatistics = X.column_statistics()
         return found
-    parts, n_rows = [], 0
-    for block in row_blocks(X, block_values):
-        parts.append(block_statistics(block, n_rows))
-        n_rows += len(block)
-    return reduce(ColumnStatistics.merged, parts)
+    n_rows = max(1, block_values // max(1, X.shape[1]))
+    # Of a very wide sparse table a dense block would hold a few rows only.
+    if issparse(X) and n_rows < MIN_BLOCK_ROWS < X.shape[0]:
+        return block_statistics(X)
+    blocks = enumerate(row_blocks(X, block_values))
+    return reduce(ColumnStatistics.merged, (block_statistics(block, n * n_rows) for n, block in blocks))
 
 
 @np.errstate(invalid="ignore", over="ignore")

@@ -116,11 +116,13 @@ class TableSource(ABC):
         ``heard`` is told how many rows were read.
         """
         if self._statistics is None:
-            parts = []
-            for start, block in self.blocks():
-                parts.append(block_statistics(block, start))
-                heard(start + block.shape[0])
-            self._statistics = reduce(ColumnStatistics.merged, parts)
+            # Statistics are merged one by one: those of a block are as large as it is if it holds few rows.
+            def parts() -> Iterator[ColumnStatistics]:
+                for start, block in self.blocks():
+                    yield block_statistics(block, start)
+                    heard(start + block.shape[0])
+
+            self._statistics = reduce(ColumnStatistics.merged, parts())
         return self._statistics
 
     def take(self, rows: NDArray[np.intp]) -> Any:
