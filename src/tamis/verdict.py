@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from tamis.structure.bases import Indices
 from tamis.structure.directions import principal_directions
 from tamis.structure.find import FDR, Structure, examine
 from tamis.structure.pursuit import ridge_prediction
@@ -64,10 +64,10 @@ class Evidence(NamedTuple):
     """What a verdict is based on: rows of the table, drawn at random, and the features that the user asked for."""
 
     sample: Any
-    kept: NDArray[np.intp]
+    kept: Indices
 
     @classmethod
-    def of(cls, X: Any, kept: NDArray[np.intp]) -> "Evidence":
+    def of(cls, X: Any, kept: Indices) -> "Evidence":
         """Return the evidence of a table: at least 100 rows, of a dense table as z-scores.
 
         Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
@@ -80,7 +80,7 @@ class Evidence(NamedTuple):
         return cls(np.where(np.isnan(sample), np.nan, scores).astype(np.float32), kept)
 
 
-def judge_table(X: Any, selected: NDArray[np.intp]) -> Verdict:
+def judge_table(X: Any, selected: Indices) -> Verdict:
     """Return whether features that were selected elsewhere may be trusted on a table."""
     sample, kept = Evidence.of(X, np.empty(0, np.intp))
     return judge(sample, selected, kept, structure_of(sample))
@@ -91,18 +91,8 @@ def structure_of(sample: Any) -> Structure:
     return examine(sample, [np.arange(sample.shape[0])], FDR, np.random.default_rng(0), np.empty(0, object))
 
 
-def judge(sample: Any, selected: NDArray[np.intp], kept: NDArray[np.intp], structure: Structure) -> Verdict:
-    """Return whether the features selected in a table may be trusted.
-
-    Parameters
-    ----------
-    sample : ndarray or sparse matrix of shape (n_rows, n_features)
-        Rows of the table.
-    selected, kept : ndarray of int
-        The selected features, and those of them that the user asked for.
-    structure : Structure
-        Which features carry structure.
-    """
+def judge(sample: Any, selected: Indices, kept: Indices, structure: Structure) -> Verdict:
+    """Return whether the features selected in a sample of rows, but for those that had to be kept, may be trusted."""
     if not structure.n_structured:
         return Verdict(False, [NO_STRUCTURE])
     chosen = np.setdiff1d(selected, kept)
@@ -129,11 +119,7 @@ def _about_filler(n_filler: int, n_chosen: int, n_structured: int) -> tuple[bool
 
 
 def _about_random(
-    sample: Any,
-    selected: NDArray[np.intp],
-    structure: Structure,
-    halves: list[NDArray[np.intp]],
-    rng: np.random.Generator,
+    sample: Any, selected: Indices, structure: Structure, halves: list[Indices], rng: np.random.Generator
 ) -> tuple[bool, str]:
     usable = np.flatnonzero(structure.pvalues < 1)
     if len(usable) <= len(selected):
@@ -148,9 +134,7 @@ def _about_random(
     return beaten >= MIN_BEATEN, text if beaten >= MIN_BEATEN else text + " Try another method or number of features."
 
 
-def explained_shares(
-    sample: Any, lists: list[NDArray[np.intp]], structure: Structure, halves: list[NDArray[np.intp]]
-) -> list[float]:
+def explained_shares(sample: Any, lists: list[Indices], structure: Structure, halves: list[Indices]) -> list[float]:
     """Return the share of the structure that lists of features explain on rows held out.
 
     The directions of the structured features are computed on one half of the rows, a ridge regression on the list is
@@ -171,7 +155,7 @@ def explained_shares(
     return [float(max(0.0, 1 - error / max(total, 1e-12))) for error in errors]
 
 
-def _about_halves(sample: Any, chosen: NDArray[np.intp], halves: list[NDArray[np.intp]]) -> tuple[bool, str]:
+def _about_halves(sample: Any, chosen: Indices, halves: list[Indices]) -> tuple[bool, str]:
     again = np.ones(len(chosen), dtype=bool)
     for rows in halves:
         again &= structure_of(sample[rows]).pvalues[chosen] <= HALF_LEVEL

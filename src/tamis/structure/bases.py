@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Indices = NDArray[np.intp]
+
 POLYNOMIALS = (1, 2, 4)
 """Degrees that are kept: a trend, a middle against both ends, and a finer even shape."""
 
@@ -20,40 +22,26 @@ BLOCK = 256
 
 
 class RankBasis(NamedTuple):
-    """Basis values of every feature.
+    """Basis values (degrees, n_features, n_rows), and which degrees a feature has: (degrees, n_features).
 
-    Attributes
-    ----------
-    values : ndarray of float32, shape (degrees, n_features, n_rows)
-        Mean 0 and, but for clipping, variance 1; 0 in missing cells and for degrees that a feature does not have.
-    present : ndarray of bool, shape (degrees, n_features)
-        Which degrees a feature has.
+    Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for degrees that are absent.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
 
-    def take(self, features: NDArray[np.intp] | slice) -> "RankBasis":
+    def take(self, features: Indices | slice) -> "RankBasis":
         """Return the basis of some features."""
         return RankBasis(self.values[:, features], self.present[:, features])
 
 
-def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]], n_more: int = 0) -> RankBasis:
-    """Compute polynomials of the ranks of each feature, within each batch.
+def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:
+    """Compute polynomials of the ranks of each feature within each batch, with room for n_more features.
 
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
     ``p_g`` is ``p_{g−1} · u`` made orthogonal to ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; the
-    degrees of :data:`POLYNOMIALS` are kept. A missing cell is 0 everywhere, and the other cells of its feature are
-    scaled so that the mean square over all rows is 1 again.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Numbers; NaN is missing.
-    batches : list of ndarray of int
-        The sorted rows of each batch; one array of all rows if there are none.
-    n_more : int, default=0
-        Room to leave for further features, which have no degrees yet.
+    degrees of :data:`POLYNOMIALS` are kept. A missing cell, NaN in X, is 0, and the other cells of its feature
+    are scaled so that the mean square over all rows is 1 again.
     """
     n, d = X.shape
     values = np.zeros((len(POLYNOMIALS), d + n_more, n), dtype=np.float32)
@@ -69,7 +57,7 @@ def rank_basis(X: NDArray[np.floating], batches: list[NDArray[np.intp]], n_more:
     return RankBasis(values, present)
 
 
-def tied_places(ordered: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
     """Return, for each place of ordered rows, the first and the last place with the same value."""
     n = ordered.shape[1]
     differs = ordered[:, 1:] != ordered[:, :-1]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.bases import RankBasis
+from tamis.structure.bases import Indices, RankBasis
 
 PRODUCTS = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
 """Polynomials of one feature and of another, by their place in the basis, whose correlations are compared."""
@@ -20,38 +20,22 @@ NEAR_COPY = 0.97
 TILE = 512
 """Features on each side of a tile, small enough for a processor's cache."""
 
-BUCKET = 256
-"""Features of a wide table that are compared with each other at a time."""
-
-ROUNDS = 16
-"""How often a wide table is dealt into buckets."""
-
-BITS = 24
-"""Random projections whose signs are a feature's place in the order that buckets are cut from."""
+BUCKET, ROUNDS, BITS = 256, 16, 24
+"""Features in a bucket, how often a wide table is dealt into buckets, and random projections that decide about it."""
 
 SHUFFLED_TOGETHER = 32
 """Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
 
 
 class Strongest(NamedTuple):
-    """For each feature, its strongest dependence on another one.
-
-    Attributes
-    ----------
-    strength : ndarray of float
-        The dependence, ``-inf`` if there is no other feature.
-    partner : ndarray of int
-        The feature it depends on most, -1 if there is none.
-    n_copies : ndarray of int
-        Number of near copies that were left out.
-    """
+    """The strongest dependence of each feature, ``-inf`` if there is no other one, and on which; its near copies."""
 
     strength: NDArray[np.float32]
-    partner: NDArray[np.intp]
-    n_copies: NDArray[np.intp]
+    partner: Indices
+    n_copies: Indices
 
 
-def add_shuffled(basis: RankBasis, d: int, batches: list[NDArray[np.intp]], rng: np.random.Generator) -> None:
+def add_shuffled(basis: RankBasis, d: int, batches: list[Indices], rng: np.random.Generator) -> None:
     """Write features drawn among the first d, with their rows shuffled within batches, into the room after them."""
     n_rows, width = basis.values.shape[2], max(1, min(SHUFFLED_TOGETHER, d))
     for start in range(d, basis.values.shape[1], width):
@@ -151,11 +135,7 @@ def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generato
 
 
 def _keep_largest(
-    found: Strongest,
-    features: NDArray[np.intp],
-    T: NDArray[np.float32],
-    partners: NDArray[np.intp],
-    count: Callable[..., Any],
+    found: Strongest, features: Indices, T: NDArray[np.float32], partners: Indices, count: Callable[..., Any]
 ) -> None:
     """Update the record of features by their dependence on partners; a feature and near copies do not count."""
     if not len(partners):

@@ -6,7 +6,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.structure.bases import BLOCK, Indices
+
 Real = TypeVar("Real", np.float32, np.float64)
+Array = NDArray[np.float64]
 
 SHUFFLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
@@ -15,49 +18,28 @@ POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
 
-BLOCK = 4096
-"""Features that are weighted, and shuffled, at a time where there are more than rows."""
-
 
 @dataclass(frozen=True)
 class Directions:
     """Directions ``F = Z[:, features] @ loadings`` of a standardised table Z.
 
-    Attributes
-    ----------
-    features : ndarray of int, shape (m,)
-        The structured features.
-    loadings : ndarray of shape (m, r)
-        What each contributes; the variance of column c of F is ``λ_c ** POWER``, relative to their mean.
+    The variance of column c of F is ``λ_c ** POWER``, relative to their mean.
     """
 
-    features: NDArray[np.intp]
-    loadings: NDArray[np.float64]
+    features: Indices
+    loadings: Array
 
     def scores(self, Z: NDArray[Real]) -> NDArray[Real]:
         """Return the directions of the rows of a standardised table, in its precision."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
 
 
-def principal_directions(
-    Z: NDArray[np.float64], features: NDArray[np.intp], weights: NDArray[np.float64], rng: np.random.Generator
-) -> Directions:
-    """Compute the principal directions of weighted features whose variance is more than chance gives.
+def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.random.Generator) -> Directions:
+    """Compute the principal directions, above chance, of standardised features Z (n, m) at some positions of a table.
 
-    With ``Y = Z diag(√w)`` the eigenvalues ``λ_1 ≥ λ_2 ≥ …`` of ``Y Yᵀ`` count up to the last one before one does not
-    exceed that of the same place of Y with the rows of every feature shuffled (parallel analysis, Horn 1965); the first
-    one always counts.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, m)
-        Standardised structured features.
-    features : ndarray of int, shape (m,)
-        Their positions in the table.
-    weights : ndarray of shape (m,)
-        How much each matters.
-    rng : numpy.random.Generator
-        Source of the shuffles.
+    With weights w and ``Y = Z diag(√w)`` the eigenvalues ``λ_1 ≥ λ_2 ≥ …`` of ``Y Yᵀ`` count up to the last before one
+    does not exceed that of the same place of Y with the rows of every feature shuffled (parallel analysis, Horn 1965);
+    the first one always counts.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -74,9 +56,7 @@ def principal_directions(
     return Directions(features, roots[:, None] * vectors * scale)
 
 
-def _gram(
-    Z: NDArray[np.float64], roots: NDArray[np.float64], rng: np.random.Generator | None = None
-) -> NDArray[np.float64]:
+def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None) -> Array:
     """Return the smaller one of ``Yᵀ Y`` and ``Y Yᵀ``, which share their positive eigenvalues; rng shuffles Y."""
     n, m = Z.shape
     gram, width = np.zeros((min(n, m),) * 2), m if m <= n else BLOCK

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.bases import tied_places
+from tamis.structure.bases import BLOCK, tied_places
 
 STRICT_FDR = 0.01
 """Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
@@ -23,7 +23,6 @@ SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800)
 """Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
 
 DRAWS = 2000
-BLOCK = 256
 
 
 def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -59,12 +58,7 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     of the highest densities on its two sides exceeds the density in it,
     ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``. Of all features with one mode the uniform one has the deepest
     valleys by chance, so it is the null, which depends on the number of rows alone. The deepest valley over
-    :data:`SCALES`, each by its rank under the null, counts.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Numbers; features with NaN are judged by their other rows.
+    :data:`SCALES`, each by its rank under the null, counts. NaN in X is missing.
     """
     pvalues = np.ones(X.shape[1])
     for start in range(0, X.shape[1], BLOCK):

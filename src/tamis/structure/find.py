@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from tamis.extras import require
 from tamis.io.sources import as_source
-from tamis.structure.bases import CLIP, RankBasis, rank_basis
+from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import discoveries, multimodality_pvalues, tail_probability
@@ -60,19 +60,17 @@ class Structure:
         Number of near copies of each feature in the table.
     directions : Directions
         The principal directions of the structured features that exceed chance.
-    fdr : float
-        The level.
-    n_rows : int
-        Rows that were examined.
+    fdr, n_rows : float, int
+        The level, and the number of rows that were examined.
     feature_names : ndarray of str
         Names of the features, ``x0, x1, ...`` if the table has none.
     """
 
     pvalues: NDArray[np.float64]
     structured: NDArray[np.bool_]
-    partner: NDArray[np.intp]
+    partner: Indices
     share: NDArray[np.float64]
-    n_copies: NDArray[np.intp]
+    n_copies: Indices
     directions: Directions
     fdr: float
     n_rows: int
@@ -85,7 +83,7 @@ class Structure:
 
     @property
     def n_directions(self) -> int:
-        """Number of directions in which the structured features vary more than by chance."""
+        """Number of directions of the structured features above chance."""
         return self.directions.loadings.shape[1]
 
     @property
@@ -94,7 +92,7 @@ class Structure:
         return np.maximum(self.share / (1 + self.n_copies), MIN_SHARE)
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Indices:
         """All features by their evidence, the strongest first."""
         return np.lexsort((-self.share, self.pvalues))
 
@@ -108,10 +106,8 @@ class Structure:
         return pd.DataFrame(table, index=pd.Index(self.feature_names, name="feature")).iloc[self.order]
 
     def __repr__(self) -> str:
-        return (
-            f"<Structure: {self.n_structured} of {len(self.pvalues)} features, {self.n_directions} directions, "
-            f"fdr={self.fdr:g}>"
-        )
+        counts = f"{self.n_structured} of {len(self.pvalues)} features, {self.n_directions} directions"
+        return f"<Structure: {counts}, fdr={self.fdr:g}>"
 
 
 def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, random_state: Any = None) -> Structure:
@@ -165,7 +161,7 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
 
 
 def examine(
-    sample: Any, batches: list[NDArray[np.intp]], fdr: float, rng: np.random.Generator, names: NDArray[Any]
+    sample: Any, batches: list[Indices], fdr: float, rng: np.random.Generator, names: NDArray[Any]
 ) -> Structure:
     """Compute which features of some rows carry structure, and their directions."""
     features, X = _features_to_test(sample)
@@ -190,18 +186,14 @@ def examine(
 
 
 def directions_of(
-    sample: Any,
-    structure: Structure,
-    features: NDArray[np.intp],
-    batches: list[NDArray[np.intp]],
-    rng: np.random.Generator,
+    sample: Any, structure: Structure, features: Indices, batches: list[Indices], rng: np.random.Generator
 ) -> Directions:
     """Return the directions of some features in some rows, by the weights that a test gave them."""
     Z = standardised(dense_features(sample, features), batches)
     return principal_directions(Z, features, structure.weights[features], rng)
 
 
-def _features_to_test(sample: Any) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
+def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
     """Return the features that vary, and whose dependence could be told from chance, with their values.
 
     A feature that differs from 0 in s of n rows has a basis of at most :data:`CLIP` there, so that ``n r²`` is at most

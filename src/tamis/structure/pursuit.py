@@ -20,21 +20,10 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
 def pursue(
     Z: Array, goal: Array, candidates: NDArray[np.intp], kept: NDArray[np.intp], n_steps: int
 ) -> tuple[NDArray[np.intp], Array]:
-    """Select candidates greedily, in order, with the share of the goal that each explains.
+    """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
 
     Each step regresses the feature x that it takes out of the goal and of all features, by ``x ← x − q qᵀx`` with
     ``q = x / √(‖x‖² + λ)``. Only the products of the features with the goal and their energies are kept up to date.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, d)
-        Standardised features.
-    goal : ndarray of shape (n, r)
-        What is to be explained.
-    candidates, kept : ndarray of int
-        Features to choose from, and those that are there already.
-    n_steps : int
-        Number of features to choose.
     """
     features, left, penalty = Z[:, np.r_[kept, candidates]], goal.copy(), RIDGE * len(Z)
     products, energy = features.T @ goal, np.einsum("ij,ij->j", features, features)
