@@ -1,5 +1,7 @@
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,3 +28,21 @@ def test_selectors_are_found_by_class_name():
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="module 'tamis' has no attribute 'LSACE'"):
         _ = tamis.LSACE
+
+
+def test_the_stub_names_what_the_package_exports():
+    stub = ast.parse(Path(tamis.__file__).with_suffix(".pyi").read_text())
+    imported = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert (imported | {"load"}) - {None} == set(tamis.__all__)
+    assert all(hasattr(tamis, name) for name in tamis.__all__)
+
+
+def test_type_checkers_see_the_real_types(tmp_path):
+    api = pytest.importorskip("mypy.api")
+    lines = ["import tamis", "reveal_type(tamis.LSCAE(3))", "reveal_type(tamis.SPEC(2, exponent=0.5))"]
+    lines += ["reveal_type(tamis.load('x'))", "tamis.SPEC(exponent='two')"]
+    (tmp_path / "user.py").write_text("\n".join(lines))
+    told, _, _ = api.run([str(tmp_path / "user.py"), "--follow-imports=silent"])
+    for kind in ("tamis.selectors.lscae.LSCAE", "tamis.selectors.spec.SPEC", "tamis.base.FeatureSelector"):
+        assert f'Revealed type is "{kind}"' in told
+    assert 'Argument "exponent" to "SPEC" has incompatible type "str"; expected "float"' in told

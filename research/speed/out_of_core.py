@@ -45,7 +45,7 @@ def _epoch(path: Path, k: int) -> Row:
     source.column_statistics()
     begun = time.process_time()
     callback = lambda _: told.append(time.process_time() - begun)  # noqa: E731
-    LSCAE(k, n_init=1, max_epochs=1, random_state=0, callbacks=callback).fit(source)
+    LSCAE(k, n_init=1, max_epochs=1, random_state=0, callbacks=[callback]).fit(source)
     return {"epoch_seconds": told[-1]}
 
 

@@ -102,7 +102,7 @@ def _worker(path: str, settings: dict[str, Any]) -> None:
             clock.append(time.perf_counter())
             cpu.append(time.process_time())
 
-        selector = LSCAE(**settings, callbacks=note).fit(X)
+        selector = LSCAE(**settings, callbacks=[note]).fit(X)
     if is_first():
         medians = {name: float(np.median(np.diff(times))) if len(times) > 1 else 0.0
                    for name, times in (("epoch", clock), ("cpu", cpu))}  # fmt: skip

@@ -1,7 +1,7 @@
-"""tamis: unsupervised feature selection that keeps structure and drops nuisance and copied columns.
+"""tamis: unsupervised feature selection that keeps structure and drops nuisance and copied features.
 
-Every selector is available by its class name, ``from tamis import LSCAE``, and is imported only then, so that
-``import tamis`` stays quick.
+Every selector is available by its class name, ``from tamis import LSCAE``. What a name stands for is imported when the
+name is first used, so that ``import tamis`` stays quick; ``__init__.pyi`` tells editors and type checkers.
 """
 
 from importlib import import_module
@@ -9,24 +9,9 @@ from os import PathLike
 from typing import Any
 
 from tamis._version import __version__
-from tamis.selectors import SELECTORS, class_names
+from tamis.selectors import SELECTORS, by_class_name
 
-__all__ = [
-    "SELECTORS",
-    "TableError",
-    "__version__",
-    "choose_k",
-    "compare_panels",
-    "evaluate_panel",
-    "find_structure",
-    "fit_many",
-    "load",
-    "open_source",
-    "select_genes",
-    *class_names(),
-]
-
-ELSEWHERE = {
+_HOMES = {
     "TableError": "tamis.io.errors",
     "choose_k": "tamis.sizes",
     "compare_panels": "tamis.single_cell",
@@ -36,7 +21,9 @@ ELSEWHERE = {
     "open_source": "tamis.io.sources",
     "select_genes": "tamis.single_cell",
 }
-"""What is imported when it is asked for."""
+"""Modules of the names that are no selectors."""
+
+__all__ = ["SELECTORS", "__version__", "load", *_HOMES, *by_class_name()]
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -54,26 +41,15 @@ def load(path: str | PathLike[str]) -> Any:
     """
     from tamis.io import persistence
 
-    return persistence.load(path, _Classes())
-
-
-class _Classes(dict[str, Any]):
-    """The registered classes by class name, imported when they are asked for."""
-
-    def __contains__(self, name: object) -> bool:
-        return name in class_names()
-
-    def __missing__(self, name: str) -> Any:
-        return SELECTORS[class_names()[name]]
+    return persistence.load(path, by_class_name())
 
 
 def __getattr__(name: str) -> Any:
-    if name in ELSEWHERE:
-        return getattr(import_module(ELSEWHERE[name]), name)
-    selector_name = class_names().get(name)
-    if selector_name is None:
-        raise AttributeError(f"module 'tamis' has no attribute {name!r}")
-    return SELECTORS[selector_name]
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in by_class_name():
+        return by_class_name()[name]
+    raise AttributeError(f"module 'tamis' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

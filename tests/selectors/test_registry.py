@@ -1,6 +1,6 @@
 import pytest
 
-from tamis.selectors import SELECTORS, class_names
+from tamis.selectors import SELECTORS, by_class_name
 
 
 def test_every_entry_is_a_selector_known_by_its_class_name():
@@ -8,7 +8,7 @@ def test_every_entry_is_a_selector_known_by_its_class_name():
 
     for name, selector in SELECTORS.items():
         assert issubclass(selector, FeatureSelector)
-        assert class_names()[selector.__name__] == name
+        assert by_class_name()[selector.__name__] is selector is SELECTORS[name]
 
 
 def test_an_unknown_method_is_named_with_the_nearest_one():

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 class Registry(Mapping[str, "type[FeatureSelector]"]):
-    """Read-only mapping of a method's name to its class; the class's module is imported on first use.
+    """Read-only mapping of names to classes, whose modules are imported on first use.
 
     Parameters
     ----------
     homes : dict
-        ``{"method-name": "module:ClassName"}``, modules relative to ``tamis.selectors``.
+        ``{"name": "module:ClassName"}``, modules relative to ``tamis.selectors``.
     """
 
     def __init__(self, homes: dict[str, str]):
@@ -23,9 +23,14 @@ class Registry(Mapping[str, "type[FeatureSelector]"]):
 
     def __getitem__(self, name: str) -> "type[FeatureSelector]":
         if name not in self.homes:
-            raise KeyError(self._unknown(name))
+            hint = "".join(f" Did you mean {close!r}?" for close in get_close_matches(str(name), self.homes, n=1))
+            raise KeyError(f"There is no selector {name!r}.{hint} Known: {', '.join(self.homes)}.")
         module, _, class_name = self.homes[name].partition(":")
-        return getattr(import_module(f"tamis.selectors.{module}"), class_name)
+        selector: type[FeatureSelector] = getattr(import_module(f"tamis.selectors.{module}"), class_name)
+        return selector
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.homes
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.homes)
@@ -35,11 +40,6 @@ class Registry(Mapping[str, "type[FeatureSelector]"]):
 
     def __repr__(self) -> str:
         return f"Registry({list(self.homes)})"
-
-    def _unknown(self, name: str) -> str:
-        close = get_close_matches(str(name), self.homes, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        return f"There is no selector {name!r}.{hint} Known: {', '.join(self.homes)}."
 
 
 SELECTORS = Registry(
@@ -64,6 +64,6 @@ SELECTORS = Registry(
 )
 
 
-def class_names() -> dict[str, str]:
-    """Class name of every registered selector, with the name it is registered by."""
-    return {home.partition(":")[2]: name for name, home in SELECTORS.homes.items()}
+def by_class_name() -> Registry:
+    """Return the same classes by their own names."""
+    return Registry({home.partition(":")[2]: home for home in SELECTORS.homes.values()})
