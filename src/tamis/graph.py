@@ -136,7 +136,7 @@ def normalised_adjacency(graph: csr_array) -> csr_array:
 def trivial_vector(graph: csr_array) -> Array:
     """Return ``D^(1/2) 1`` with length one, for which ``L̂`` is zero."""
     root = np.sqrt(degrees(graph))
-    return root / max(np.linalg.norm(root), np.finfo(float).tiny)
+    return np.asarray(root / max(np.linalg.norm(root), np.finfo(float).tiny))
 
 
 class Spectrum(NamedTuple):
@@ -170,7 +170,8 @@ _DEFLATION = 3.0
 def some_eigenpairs(matrix: Array, first: int, last: int) -> tuple[Array, Array]:
     """Compute eigenvalues of a symmetric matrix, by their rank from below, and their vectors."""
     try:
-        return eigh(matrix, subset_by_index=[first, last], check_finite=False)
+        values, vectors = eigh(matrix, subset_by_index=[first, last], check_finite=False)
+        return values, vectors
     except LinAlgError:  # The driver for some pairs can fail if eigenvalues are repeated.
         values, vectors = eigh(matrix, driver="evd", check_finite=False)
         return values[first : last + 1], vectors[:, first : last + 1]
@@ -184,7 +185,7 @@ def _dense_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[A
 def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple[Array, Array]:
     def apply(vector: Array) -> Array:
         vector = vector.ravel()
-        return adjacency @ vector - _DEFLATION * trivial * (trivial @ vector)
+        return np.asarray(adjacency @ vector - _DEFLATION * trivial * (trivial @ vector))
 
     n = len(trivial)
     start = np.random.default_rng(0).standard_normal(n)

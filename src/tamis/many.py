@@ -17,7 +17,8 @@ def fit_many(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> 
     X : array, DataFrame, sparse matrix or source
         The table. One that :func:`tamis.io.sources.open_source` has opened is opened anew where a fit runs.
     n_jobs : int, optional
-        Fits at a time; None means what ``joblib.parallel_config`` says, or 1.
+        Fits at a time; None means what ``joblib.parallel_config`` says, or 1. Each computes on one thread. A process
+        takes seconds to start: ``joblib.parallel_config("threading")`` is quicker for short fits.
 
     Returns
     -------

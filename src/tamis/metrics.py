@@ -11,6 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
+from tamis.columns import block_statistics
+
 Array = NDArray[np.float64]
 
 TINY = 1e-12
@@ -24,10 +26,7 @@ class Sample(NamedTuple):
 
 
 def clustering_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
-    """Give the share of samples whose cluster is that of their label, under the best one-to-one matching.
-
-    ``ACC = max_π Σ_i 1[y_i = π(c_i)] / n``, found by the Hungarian method; π matches clusters with labels.
-    """
+    """Return ``max_π Σ_i 1[y_i = π(c_i)] / n`` over the one-to-one matchings π of clusters with labels."""
     table = contingency_matrix(labels, clusters)
     rows, columns = linear_sum_assignment(-table)
     return float(table[rows, columns].sum() / table.sum())
@@ -43,7 +42,7 @@ def kmeans_accuracies(
     X_test: Any = None,
     labels_test: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Cluster n_runs times, each from a single start, and give the accuracy of every run.
+    """Return the clustering accuracy of several runs of k-means, each from a single start.
 
     There are as many clusters as labels. With ``X_test`` the centres found on X are scored on that.
     """
@@ -52,67 +51,37 @@ def kmeans_accuracies(
     accuracies = []
     for seed in seeds:
         model = KMeans(n_clusters, init=init, n_init=1, random_state=int(seed)).fit(X)
-        if X_test is None or labels_test is None:
-            accuracies.append(clustering_accuracy(labels, model.labels_))
-        else:
-            accuracies.append(clustering_accuracy(labels_test, model.predict(X_test)))
+        true, found = (labels, model.labels_) if labels_test is None else (labels_test, model.predict(X_test))
+        accuracies.append(clustering_accuracy(true, found))
     return np.array(accuracies)
 
 
 def dense_sample(X: Any, *, max_rows: int = 2000, max_values: int = 10_000_000, random_state: Any = 0) -> Sample:
-    """Take rows at random, as many as fit, and bring their columns to mean 0 and standard deviation 1.
+    """Draw rows at random, at least 200 if there are so many, and standardise their features; constant ones are 0.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        The table; it is not changed, and never made dense whole.
-    max_rows, max_values : int
-        Bounds of the sample; at least 200 rows are taken if there are so many.
-    random_state : int or RandomState, default=0
-        Which rows.
-
-    Returns
-    -------
-    Sample
-        The standardised rows, constant columns being 0, and which rows they are.
+    X is an array or a sparse matrix, which is never made dense whole. The sample has at most ``max_rows`` rows and, if
+    they are more than 200, at most ``max_values`` values.
     """
     n, d = X.shape
     size = min(n, max_rows, max(200, max_values // max(1, d)))
     rows = np.sort(check_random_state(random_state).permutation(n)[:size]) if size < n else np.arange(n)
     taken = X[rows]
     Z = np.array(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
-    Z -= Z.mean(axis=0)
-    spread = Z.std(axis=0)
-    Z /= np.where(spread > TINY, spread, 1.0)
-    Z[:, spread <= TINY] = 0.0
-    return Sample(Z, rows)
+    statistics = block_statistics(Z)
+    Z -= statistics.mean
+    Z[:, statistics.constant] = 0.0
+    return Sample(Z / np.where(statistics.std > 0, statistics.std, 1.0), rows)
 
 
 def reconstruction_errors(
     Z: Array, columns: ArrayLike, *, targets: ArrayLike | None = None, n_folds: int = 3, random_state: Any = 0
 ) -> Array:
-    """Predict columns from some columns by ridge regression, and give each one's error on rows held out.
+    """Return the errors, on rows held out, of features that are predicted from others by ridge regression.
 
-    The error is ``Σ (z − ẑ)² / Σ z²``: 0 is perfect, 1 is no better than the mean; overfitting goes beyond. The
-    penalty is chosen by generalised cross-validation within the other folds, once for all columns.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Standardised, see :func:`dense_sample`.
-    columns : array of int
-        The columns to predict from.
-    targets : array of int, optional
-        The columns to predict; by default all of them.
-    n_folds : int, default=3
-        Parts of the rows that are held out in turn.
-    random_state : int or RandomState, default=0
-        How the rows are dealt.
-
-    Returns
-    -------
-    ndarray
-        An error per target; 0 for columns that are given, and for constant ones.
+    The error of a target is ``Σ (z − ẑ)² / Σ z²``: 0 is perfect, 1 is no better than the mean; overfitting goes beyond.
+    It is 0 for the features to predict from (``columns``) and for constant ones. All features of the standardised
+    table Z are targets by default. The penalty is chosen by generalised cross-validation within the other folds, once
+    for all targets.
     """
     columns = np.asarray(columns, dtype=np.intp)
     wanted = np.arange(Z.shape[1]) if targets is None else np.asarray(targets, dtype=np.intp)
@@ -129,7 +98,7 @@ def reconstruction_errors(
 
 
 def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
-    """Fit ``Y ≈ G W`` and give ``G_new W``, through the smaller of the two Gram matrices."""
+    """Fit ``Y ≈ G W`` and return ``G_new W``, through the smaller of the two Gram matrices."""
     mean_g, mean_y = G.mean(axis=0), Y.mean(axis=0)
     G, Y, G_new = G - mean_g, Y - mean_y, G_new - mean_g
     n, k = G.shape
@@ -141,7 +110,7 @@ def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
     penalty = _best_penalty(values, (coordinates**2).sum(axis=1), float((Y**2).sum()), n)
     scaled = coordinates * (np.sqrt(values) / (values + penalty))[:, None]
     to_singular = G_new @ vectors if k <= n else (G_new @ (G.T @ vectors)) / np.sqrt(values)
-    return to_singular @ scaled + mean_y
+    return np.asarray(to_singular @ scaled + mean_y)
 
 
 def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float:
@@ -150,13 +119,13 @@ def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float
 
     def criterion(penalty: float) -> float:
         shrink = values / (values + penalty)
-        return (total - ((2 * shrink - shrink**2) * energies).sum()) / (n - 1 - shrink.sum()) ** 2
+        return float((total - ((2 * shrink - shrink**2) * energies).sum()) / (n - 1 - shrink.sum()) ** 2)
 
     return float(min(penalties, key=criterion))
 
 
 def redundancy(Z: Array, columns: ArrayLike) -> float:
-    """Give the mean, over the columns, of the largest absolute correlation with another of them."""
+    """Return the mean, over the features, of the largest absolute correlation with another of them."""
     G = Z[:, np.asarray(columns, dtype=np.intp)]
     if G.shape[1] < 2:
         return 0.0
@@ -166,10 +135,10 @@ def redundancy(Z: Array, columns: ArrayLike) -> float:
 
 
 def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth: float = 0.05) -> float:
-    """Tell how much of the columns a random walk over the rows keeps: ``trace(GᵀPG) / trace(GᵀG)``.
+    """Return how much of the features a random walk over the rows keeps, ``trace(GᵀPG) / trace(GᵀG)``.
 
     P steps from row to row with probabilities proportional to ``exp(−‖g_i − g_l‖² / 2σ²)``, without staying; σ² is
-    the mean squared distance times ``bandwidth``. 1 means that neighbours agree in full, 0 that they tell nothing.
+    the mean squared distance times ``bandwidth``. 1 means that neighbours agree in full, 0 that they do not.
     """
     G = Z[:max_rows, np.asarray(columns, dtype=np.intp)]
     gram = G @ G.T
@@ -184,9 +153,9 @@ def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth:
 
 
 def stability(selections: Sequence[ArrayLike], n_features: int) -> float:
-    """Give the mean overlap of pairs of selections of equal size, corrected for chance (Kuncheva's index).
+    """Return the mean overlap of pairs of selections of equal size, corrected for chance (Kuncheva's index).
 
-    ``(r − k²/d) / (k − k²/d)`` for r common columns: 1 if all agree, about 0 for lists drawn at random.
+    ``(r − k²/d) / (k − k²/d)`` for r common features: 1 if all agree, about 0 for lists drawn at random.
     """
     lists = [set(np.asarray(columns).tolist()) for columns in selections]
     k = len(lists[0])
@@ -200,7 +169,7 @@ def stability(selections: Sequence[ArrayLike], n_features: int) -> float:
 def score_columns(
     sample: Sample, columns: ArrayLike, labels: ArrayLike | None = None, *, n_targets: int = 1000, random_state: Any = 0
 ) -> dict[str, float]:
-    """Score any list of columns.
+    """Score a list of features, however it was chosen.
 
     Parameters
     ----------
@@ -211,15 +180,16 @@ def score_columns(
     labels : array, optional
         A label per row of the whole table; adds the mean accuracy of five k-means runs.
     n_targets : int, default=1000
-        At most so many of the other columns, drawn at random, are predicted.
+        Largest number of other features, drawn at random, that are predicted.
     random_state : int or RandomState, default=0
-        Which ones, and how rows are dealt.
+        Seed of the targets, folds and k-means.
 
     Returns
     -------
     dict
-        ``explained`` (share of the variance of the other columns that the list predicts; a column that is predicted
-        worse than by its mean counts as not predicted), ``smoothness``, ``redundancy`` and, with labels, ``accuracy``.
+        ``explained`` (share of the variance of the other features that the list predicts, each counting as 0 if its
+        mean predicts it better), ``smoothness``, ``J`` (``log(1 − explained) − log smoothness``, small is good),
+        ``redundancy`` and, with labels, ``accuracy``.
     """
     Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
     usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
@@ -239,7 +209,7 @@ def score_columns(
 
 
 def random_columns(sample: Sample, size: int, n_lists: int, random_state: Any = 0) -> list[NDArray[np.intp]]:
-    """Draw lists of columns that are not constant, to compare a list with."""
+    """Draw lists of features that are not constant, to compare a list with."""
     usable = np.flatnonzero(sample.Z.any(axis=0))
     rng = check_random_state(random_state)
     return [rng.permutation(usable)[:size] for _ in range(n_lists)]

@@ -1,4 +1,4 @@
-"""Synthetic tables with a known answer: which columns carry structure, which copy others, which are nuisance."""
+"""Synthetic tables with a known answer: which features carry structure, which copy others, which are nuisance."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ class PlantedTable:
     X : ndarray of shape (n_samples, n_features)
         The data.
     names : list of str
-        A name per column.
+        A name per feature.
     groups : ndarray of int
-        The informative group of each column, -1 for nuisance; the columns of a group are copies of each other.
+        The informative group of each feature, -1 for nuisance; the features of a group are copies of each other.
     labels : ndarray of int
         The cluster of each row.
     """
@@ -29,24 +29,24 @@ class PlantedTable:
     labels: NDArray[np.intp]
 
     def groups_found(self, columns: NDArray[np.intp]) -> int:
-        """Count the informative groups that the columns represent."""
+        """Count the informative groups that the features represent."""
         return len(set(self.groups[columns].tolist()) - {-1})
 
     def nuisance_picked(self, columns: NDArray[np.intp]) -> int:
-        """Count the nuisance columns among the columns."""
+        """Count the nuisance features among the features."""
         return int((self.groups[columns] == -1).sum())
 
     def is_solved_by(self, columns: NDArray[np.intp]) -> bool:
-        """Tell whether the columns are one of each informative group, and nothing else."""
+        """Return whether the features are one of each informative group, and nothing else."""
         return self.groups_found(columns) == len(columns) == len(set(self.groups.tolist()) - {-1})
 
 
 def moons_with_copies(
     n_nuisance: int, seed: int, *, n_samples: int = 1200, noise: float = 0.05, nuisance_copy_noise: float = 0.0
 ) -> PlantedTable:
-    """Make the paper's ablation table of ``2 n_nuisance + 4`` columns.
+    """Make the paper's ablation table of ``2 n_nuisance + 4`` features.
 
-    Two moons, a noisy copy of both coordinates, Gaussian nuisance columns with covariance ``(−0.25)^|i−j|``, and a
+    Two moons, a noisy copy of both coordinates, Gaussian nuisance features with covariance ``(−0.25)^|i−j|``, and a
     second copy of those, exact unless ``nuisance_copy_noise`` is set.
     """
     rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def moons_with_copies(
 
 
 def moons_with_uniform(n_nuisance: int, seed: int, *, n_samples: int = 1200, noise: float = 0.05) -> PlantedTable:
-    """Make the paper's motivating table: two moons and iid uniform(0, 1) nuisance columns, no copies."""
+    """Make the paper's motivating table: two moons and iid uniform(0, 1) nuisance features, no copies."""
     rng = np.random.default_rng(seed)
     moons, labels = make_moons(n_samples, noise=noise, random_state=seed)
     nuisance = rng.uniform(size=(n_samples, n_nuisance))
@@ -81,7 +81,7 @@ def blobs_with_copies(
     n_copies: int = 3,
     copy_noise: float = 0.3,
 ) -> PlantedTable:
-    """Make Gaussian clusters in a few informative columns, noisy copies of each, and Gaussian nuisance columns."""
+    """Make Gaussian clusters in a few informative features, noisy copies of each, and Gaussian nuisance features."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(n_clusters, size=n_samples)
     centers = 3 * rng.standard_normal((n_clusters, n_informative))
@@ -99,10 +99,9 @@ def blobs_with_copies(
 def point_clusters(
     n_nuisance: int, seed: int, *, distance: float = 1.0, n_samples: int = 100, spread: float = 0.5
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Make the paper's case study: two clusters of equal points at 0 and ``distance``, and N(0, spread²) columns.
+    """Make the paper's case study: two clusters of equal points at 0 and ``distance``, and N(0, spread²) features.
 
-    Returns the table, whose first column tells the clusters apart, and the cluster of each row. The columns of a
-    smaller ``n_nuisance`` are not the first of a larger one.
+    Returns the table, whose first feature separates the clusters, and the cluster of each row.
     """
     labels = np.repeat([0, 1], [n_samples - n_samples // 2, n_samples // 2])
     nuisance = spread * np.random.default_rng(seed).standard_normal((n_samples, n_nuisance))

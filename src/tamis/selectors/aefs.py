@@ -74,8 +74,7 @@ class AEFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import AEFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 8))
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
     >>> X[:30, [1, 3, 5]] += 6
     >>> sorted(AEFS(3, n_hidden=1, random_state=0).fit(X).selected_.tolist())
     [1, 3, 5]
@@ -129,6 +128,6 @@ class SparseAutoencoder(nn.Module):
 
     def loss(self, x: Tensor, sparsity: float, weight_decay: float) -> Tensor:
         """Return the objective of :class:`AEFS` on some rows."""
-        error = (self(x) - x).square().sum() / (2 * len(x))
+        error: Tensor = (self(x) - x).square().sum() / (2 * len(x))
         decay = self.encoder.square().sum() + self.decoder.square().sum()
         return error + sparsity * self.encoder_lengths().sum() + weight_decay / 2 * decay

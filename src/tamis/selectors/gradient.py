@@ -57,7 +57,7 @@ def minimise(
         for x in batches:
             value = loss(x)
             optimiser.zero_grad()
-            value.backward()
+            torch.autograd.backward(value)
             optimiser.step()
             values.append(value.item())
         means.append(np.mean(values))

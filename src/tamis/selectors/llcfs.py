@@ -81,8 +81,7 @@ class LLCFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import LLCFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
     >>> X[:30, [1, 3]] += 6
     >>> sorted(LLCFS(2).fit(X).selected_.tolist())
     [1, 3]
@@ -149,7 +148,7 @@ def ridge_solutions(kernel: Array, members: NDArray[np.intp], beta: float) -> Ar
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
     local = kernel[members[:, :, None], members[:, None, :]]
-    return centring @ np.linalg.inv(centring @ local @ centring + np.eye(size) / beta)
+    return np.asarray(centring @ np.linalg.inv(centring @ local @ centring + np.eye(size) / beta))
 
 
 def predictions(kernel: Array, members: NDArray[np.intp], solutions: Array) -> csr_array:

@@ -65,8 +65,7 @@ class MCFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import MCFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
     >>> X[:30, [1, 3]] += 6
     >>> sorted(MCFS(2, n_eigenvectors=1).fit(X).selected_.tolist())
     [1, 3]

@@ -100,8 +100,7 @@ class NDFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import NDFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 8))
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
     >>> X[:30, [1, 3, 5]] += 6
     >>> sorted(NDFS(3, random_state=0).fit(X).selected_.tolist())
     [1, 3, 5]
@@ -146,7 +145,7 @@ class NDFS(FeatureSelector):
         """Take a multiplicative step in F that does not let ``tr(Fᵀ M F) + γ/2 ‖Fᵀ F − I‖²`` rise."""
 
         def slope(F: Array) -> Array:
-            return F - adjacency @ F + self.alpha * ridge.residual(F, ridge.solve(F))
+            return np.asarray(F - adjacency @ F + self.alpha * ridge.residual(F, ridge.solve(F)))
 
         def value(F: Array) -> float:
             return float((F * slope(F)).sum()) + self._penalty(F)
@@ -170,7 +169,7 @@ def first_indicators(graph: csr_array, count: int, random: np.random.RandomState
     n_distinct = len(np.unique(embedding.round(9), axis=0))
     labels = KMeans(min(count, n_distinct), n_init=10, random_state=random).fit_predict(embedding)
     F = np.eye(count)[labels] + SOFTNESS
-    return F / row_lengths(F.T)
+    return np.asarray(F / row_lengths(F.T))
 
 
 def step_ratio(F: Array, slope: Array, gamma: float) -> Array:

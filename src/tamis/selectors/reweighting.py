@@ -28,7 +28,7 @@ def bound_weights(lengths: Array) -> Array:
 
 def row_lengths(matrix: Array) -> Array:
     """Return the length of every row."""
-    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", matrix, matrix)))
 
 
 def converged(objectives: list[float], tol: float) -> bool:
@@ -65,7 +65,7 @@ class WeightedRidge:
 
     def solve(self, T: Array) -> Array:
         """Return W or, if d > n, A."""
-        return cho_solve(self.factor, T if self.dual else self.X.T @ T, check_finite=False)
+        return np.asarray(cho_solve(self.factor, T if self.dual else self.X.T @ T, check_finite=False))
 
     def residual(self, T: Array, solution: Array) -> Array:
         """Return T − XW."""
@@ -76,4 +76,4 @@ class WeightedRidge:
         if not self.dual:
             return row_lengths(solution)
         squares = np.einsum("ij,ij->j", self.X, (solution @ solution.T) @ self.X)
-        return np.sqrt(np.maximum(squares, 0)) / self.u
+        return np.asarray(np.sqrt(np.maximum(squares, 0)) / self.u)

@@ -70,13 +70,10 @@ class SPEC(FeatureSelector):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
     >>> from tamis import SPEC
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
-    >>> X[:30, [1, 3]] += 6
-    >>> sorted(SPEC(2, ranking="phi3").fit(X).selected_.tolist())
-    [1, 3]
+    >>> sorted(SPEC(2).fit(load_iris().data).selected_.tolist())
+    [2, 3]
     """
 
     ranking: Annotated[str, StrOptions({"phi1", "phi2", "phi3"})] = "phi2"

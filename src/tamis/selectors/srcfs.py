@@ -59,8 +59,7 @@ class SRCFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import SRCFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 6))
+    >>> X = np.random.default_rng(0).normal(size=(60, 6))
     >>> X[:30, [1, 3]] += 6
     >>> sorted(SRCFS(2, n_subspaces=2, random_state=0).fit(X).selected_.tolist())
     [1, 3]

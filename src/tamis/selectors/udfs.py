@@ -80,8 +80,7 @@ class UDFS(FeatureSelector):
     --------
     >>> import numpy as np
     >>> from tamis import UDFS
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 8))
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
     >>> X[:30, [1, 3, 5]] += 6
     >>> sorted(UDFS(3).fit(X).selected_.tolist())
     [1, 3, 5]
@@ -180,7 +179,7 @@ class LowRankScatter:
 
         def apply(vector: Array) -> Array:
             vector = vector.ravel()
-            return vector / penalty - cho_solve(factor, scaled @ vector, check_finite=False) @ scaled
+            return np.asarray(vector / penalty - cho_solve(factor, scaled @ vector, check_finite=False) @ scaled)
 
         inverse = LinearOperator((d, d), matvec=apply, dtype=np.float64)
         values, W = eigsh(inverse, count, which="LA", v0=start, ncv=min(d, 2 * count + 16), tol=1e-8)
