@@ -76,16 +76,6 @@ TABLES = {
     "explicit zeros": with_explicit_zeros(csr_array(COUNTS.astype(float))),
 }
 
-LARGE = {
-    "one huge value",
-    "1e300",
-    "1e150",
-    "scales from 1e-280 to 1e300",
-    "sparse 1e300",
-    "shifted by 1e16",
-    "all of int64",
-}
-
 REFUSED = {
     "all rows equal": np.ones((30, 8)),
     "subnormal numbers": B * 1.5e-323,
@@ -118,8 +108,6 @@ every_method = pytest.mark.parametrize("method", SELECTORS)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_sensible_selection(method, name):
     X = TABLES[name]
-    if method == "variance" and name in LARGE:
-        pytest.skip("such values have no variance in double precision")
     k = min(3, X.shape[1])
     selector = make(method, k)
     told = fitted(selector, X)

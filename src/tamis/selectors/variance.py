@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from tamis.base import FeatureSelector, Selection, Task
 
 
@@ -29,7 +31,7 @@ class VarianceScore(FeatureSelector):
     """
 
     _from_disk = "statistics"
-    scale = None
 
     def _select(self, X: Any, task: Task) -> Selection:  # noqa: ARG002
-        return Selection(task.statistics.std**2)
+        with np.errstate(over="ignore"):
+            return Selection(task.statistics.std**2)
