@@ -15,18 +15,9 @@ class TableError(ValueError):
 def reading(
     place: str | os.PathLike[str], action: str = "cannot be read", remedy: str = REMEDY, where: str = ""
 ) -> Iterator[None]:
-    """Turn whatever a parser stumbles over into a :class:`TableError` that begins with the file.
+    """Turn whatever a parser stumbles over into a :class:`TableError`: ``place: where action (what it said); remedy``.
 
-    Parameters
-    ----------
-    place : str or path
-        The file.
-    action : str
-        What could not be done, such as "cannot be read as HDF5".
-    remedy : str
-        What the owner of the file can do.
-    where : str
-        Where in the file, such as "rows 3 to 9 ".
+    Errors that are :class:`TableError` already get the place, and where in it, before them.
     """
     place = os.fspath(place)
     try:

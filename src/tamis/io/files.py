@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 
 MARK = ".tamis-"
@@ -32,16 +32,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        # mkstemp makes private files; what users write follows their umask as any other file does.
-        temporary.chmod(0o666 & ~_umask())
+        # mkstemp makes private files; what users write follows their umask, which can be read only by setting it.
+        mask = os.umask(0o077)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
         if _recorded.get():
             _record(target, temporary)
         temporary.replace(target)
     except OSError as error:
         raise _about(target, temporary, error) from error
     finally:
-        # After the renaming there is nothing left to remove.
-        _remove(temporary)
+        _remove(temporary)  # After the renaming there is nothing left to remove.
         _unfinished.discard(temporary)
 
 
@@ -76,9 +77,9 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def recording() -> Iterator[None]:
+def recording(wanted: bool = True) -> Iterator[None]:
     """Note in a file of the folder what is written in this block, so that :func:`is_own` knows it later."""
-    token = _recorded.set(True)
+    token = _recorded.set(wanted)
     try:
         yield
     finally:
@@ -90,12 +91,8 @@ def _record(target: Path, content: Path) -> None:
     known = [(digest, name) for digest, name in _written(target.parent) if (target.parent / name).is_file()]
     lines = dict.fromkeys([*known, (_digest(content), target.name)])
     text = "".join(f"{digest}  {name}\n" for digest, name in lines)
-    token = _recorded.set(False)  # The record does not list itself.
-    try:
-        with replacing(target.parent / RECORD) as temporary:
-            temporary.write_bytes(text.encode("utf-8", "surrogateescape"))
-    finally:
-        _recorded.reset(token)
+    with recording(False), replacing(target.parent / RECORD) as temporary:  # The record does not list itself.
+        temporary.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
 def is_own(path: Path) -> bool:
@@ -113,11 +110,8 @@ def _written(folder: Path) -> list[tuple[str, str]]:
 
 
 def _digest(path: Path) -> str:
-    found = sha256()
     with path.open("rb") as content:
-        while block := content.read(2**20):
-            found.update(block)
-    return found.hexdigest()
+        return file_digest(content, "sha256").hexdigest()
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
@@ -151,22 +145,8 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> None:
     """Remove unfinished files in a folder that belong to processes which are no more."""
     for path in Path(folder).glob(f"{MARK}*-*"):
         number = path.name.removeprefix(MARK).partition("-")[0]
-        if number.isdigit() and not _is_alive(int(number)):
-            _remove(path)
-
-
-def _is_alive(number: int) -> bool:
-    try:
-        os.kill(number, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _umask() -> int:
-    # The mask can be read only by setting it.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+        with suppress(PermissionError):
+            try:
+                os.kill(int(number) if number.isdigit() else os.getpid(), 0)
+            except ProcessLookupError:
+                _remove(path)

@@ -62,16 +62,9 @@ def expansion(limit: float) -> Iterator[None]:
 
 
 def check_room(needed: float, stored: float, what: str, in_pieces: bool = False) -> None:
-    """Raise :class:`TableError` before memory is taken that is not there, or that the file's size makes unlikely.
+    """Raise :class:`TableError` before memory is taken that is not there, or that the stored bytes make unlikely.
 
-    Parameters
-    ----------
-    needed, stored : float
-        Bytes that the file declares, and bytes that hold them in the file.
-    what : str
-        What they are of, such as "the matrix 'X'".
-    in_pieces : bool, default=False
-        Whether they are never held all at once.
+    ``in_pieces`` says that what is needed is never held all at once.
     """
     if needed <= ALWAYS_ALLOWED:
         return
@@ -99,15 +92,7 @@ def check_stored(item: Any, what: str, in_pieces: bool = False) -> None:
 
 
 class Expanded(io.RawIOBase):
-    """A stream of unpacked bytes that ends with :class:`TableError` once it is far longer than what is stored.
-
-    Parameters
-    ----------
-    stream : binary file
-        What to read.
-    stored : int
-        The bytes of the file that it comes from.
-    """
+    """A stream of unpacked bytes that ends with :class:`TableError` once it is far longer than what is stored."""
 
     def __init__(self, stream: Any, stored: int):
         self._stream, self._stored, self._count = stream, stored, 0

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis._version import __version__
+from tamis.io.errors import first_line
 from tamis.io.files import replacing
 
 FORMAT = 1
@@ -32,6 +34,9 @@ RECORDS = {
     "Verdict": "tamis.verdict",
 }
 """Frozen dataclasses that fitted attributes may be, and their modules; no file can ask for another class."""
+
+
+Tensors = dict[str, NDArray[Any]]
 
 
 class LoadError(ValueError):
@@ -58,13 +63,21 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
 
     check_is_fitted(selector)
     _ = selector.verdict_  # computed here at the latest: the rows that it needs are not saved
-    tensors: dict[str, np.ndarray] = {}
+    tensors: Tensors = {}
+    # A RandomState is a stream that has moved on; what it was at the beginning of the fit is not known any more.
+    streams = (np.random.RandomState, np.random.Generator)
+    parameters = {
+        name: value
+        for name, value in selector.get_params(deep=False).items()
+        if name not in LEFT_OUT and not isinstance(value, streams)
+    }
+    fitted = {name: value for name, value in vars(selector).items() if _is_fitted_name(name)}
     document = {
         "format": FORMAT,
         "tamis": __version__,
         "selector": type(selector).__name__,
-        "parameters": {name: _encode(value, name, tensors) for name, value in _parameters(selector).items()},
-        "fitted": {name: _encode(value, name, tensors) for name, value in _fitted(selector).items()},
+        "parameters": {name: _encode(value, name, tensors) for name, value in parameters.items()},
+        "fitted": {name: _encode(value, name, tensors) for name, value in fitted.items()},
     }
     content = to_bytes(tensors, metadata={HEADER: json.dumps(document, allow_nan=False)})
     with replacing(path) as temporary:
@@ -94,16 +107,15 @@ def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -
             f"{__version__}, which reads format {FORMAT}. Install the tamis that wrote it, or save it anew."
         )
     try:
-        selector = _rebuild(document, tensors, classes)
+        return _rebuild(document, tensors, classes)
     except MemoryError as error:
         raise LoadError(f"{path} is too large for the memory of this machine, or damaged; save it anew.") from error
     except Exception as error:
         # A class is made from what the file says; whatever it stumbles over is a fault of the file.
-        raise LoadError(f"{path} is damaged or was changed by hand: {_plain(error)}; save it anew.") from error
-    return selector
+        raise LoadError(f"{path} is damaged or was changed by hand: {_reason(error)}; save it anew.") from error
 
 
-def _open(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _open(path: Path) -> tuple[dict[str, Any], Tensors]:
     from safetensors import SafetensorError, safe_open
 
     if path.exists() and not path.is_file():
@@ -114,20 +126,17 @@ def _open(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         with safe_open(path, framework="np") as opened:
             header = (opened.metadata() or {}).get(HEADER)
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError, MemoryError) as error:
-        raise LoadError(f"{path} is not a saved selector, or it is damaged ({_plain(error)}); save it anew.") from error
-    if header is None:
-        raise LoadError(f"{path} holds tensors, but was not written by tamis.")
-    try:
-        document = json.loads(header)
-    except (ValueError, RecursionError) as error:
-        raise LoadError(f"{path} is damaged: its header is not JSON ({_plain(error)}).") from error
+        document = None if header is None else json.loads(header)
+    except (SafetensorError, OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
+        raise LoadError(
+            f"{path} is not a saved selector, or it is damaged ({_reason(error)}); save it anew."
+        ) from error
     if not isinstance(document, dict):
-        raise LoadError(f"{path} is damaged: its header is not a JSON object.")
+        raise LoadError(f"{path} holds tensors, but was not written by tamis, or it is damaged; save it anew.")
     return document, tensors
 
 
-def _rebuild(document: dict[str, Any], tensors: dict[str, np.ndarray], classes: Mapping[str, Any]) -> Any:
+def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, Any]) -> Any:
     name = document["selector"]
     if name not in classes:
         raise KeyError(f"there is no selector {name!r} in tamis {__version__}")
@@ -136,54 +145,36 @@ def _rebuild(document: dict[str, Any], tensors: dict[str, np.ndarray], classes: 
         if not key.isidentifier() or not _is_fitted_name(key):
             raise ValueError(f"{key!r} is not the name of a fitted attribute")
         setattr(selector, key, _decode(value, tensors))
-    _check(selector)
+    if not _fits_together(selector):
+        raise ValueError("its arrays do not fit together")
     return selector
 
 
-def _check(selector: Any) -> None:
-    """Raise ValueError unless the attributes that all selectors share fit together."""
-    d = selector.n_features_in_
-    k = len(selector.selected_)
-    right = (
+def _fits_together(selector: Any) -> bool:
+    """Tell whether the attributes that all selectors share fit together."""
+    d, k, structure = selector.n_features_in_, len(selector.selected_), vars(selector).get("structure_")
+    columns = [selector.support_, selector.ranking_, selector.scores_]
+    masks = [selector.support_]
+    if structure is not None:
+        columns += [structure.pvalues, structure.structured, structure.partner, structure.share, structure.n_copies]
+        masks.append(structure.structured)
+    return (
         isinstance(d, int)
-        and selector.support_.shape == selector.ranking_.shape == selector.scores_.shape == (d,)
-        and selector.support_.dtype == bool
+        and all(values.shape == (d,) for values in columns)
+        and all(mask.dtype == bool for mask in masks)
         and np.array_equal(np.sort(selector.selected_), np.flatnonzero(selector.support_))
         and np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1))
         and np.array_equal(selector.ranking_[selector.selected_], np.arange(1, k + 1))
         and len(getattr(selector, "feature_names_in_", range(d))) == d
         and type(vars(selector).get("verdict_")).__name__ == "Verdict"
-        and _fits(vars(selector).get("structure_"), d)
     )
-    if not right:
-        raise ValueError("its arrays do not fit together")
-
-
-def _fits(structure: Any, d: int) -> bool:
-    if structure is None:
-        return True
-    each = (structure.pvalues, structure.structured, structure.partner, structure.share, structure.n_copies)
-    return all(values.shape == (d,) for values in each) and structure.structured.dtype == bool
-
-
-def _parameters(selector: Any) -> dict[str, Any]:
-    # A RandomState is a stream that has moved on; what it was at the beginning of the fit is not known any more.
-    return {
-        name: value
-        for name, value in selector.get_params(deep=False).items()
-        if name not in LEFT_OUT and not isinstance(value, np.random.RandomState | np.random.Generator)
-    }
-
-
-def _fitted(selector: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(selector).items() if _is_fitted_name(name)}
 
 
 def _is_fitted_name(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
 
 
-def _encode(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
+def _encode(value: Any, name: str, tensors: Tensors) -> Any:
     """Turn a value into JSON; arrays of numbers go into ``tensors``, other kinds are marked ``{"$kind": ...}``."""
     if isinstance(value, np.ndarray) or issparse(value):
         return _encode_array(value, name, tensors)
@@ -204,15 +195,14 @@ def _encode(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
     raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
 
 
-def _encode_array(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
+def _encode_array(value: Any, name: str, tensors: Tensors) -> Any:
     if issparse(value):
         rows = csr_array(value)
-        parts = [_encode_array(part, f"{name}.{i}", tensors) for i, part in enumerate(_csr_parts(rows))]
-        return {"$csr": parts, "shape": list(rows.shape)}
+        parts = {str(i): part for i, part in enumerate((rows.data, rows.indices, rows.indptr))}
+        return {"$csr": list(_encode(parts, name, tensors)["$dict"].values()), "shape": list(rows.shape)}
     if value.dtype.names is not None:
-        return {
-            "$table": {field: _encode_array(value[field], f"{name}.{field}", tensors) for field in value.dtype.names}
-        }
+        columns = {field: value[field] for field in value.dtype.names}
+        return {"$table": _encode(columns, name, tensors)["$dict"]}
     if value.dtype.kind in "OUST":
         return {"$strings": [str(cell) for cell in value.ravel()], "shape": list(value.shape)}
     if value.dtype.kind not in "biuf":
@@ -221,50 +211,43 @@ def _encode_array(value: Any, name: str, tensors: dict[str, np.ndarray]) -> Any:
     return {"$array": name, "shape": list(value.shape)}
 
 
-def _csr_parts(rows: Any) -> tuple[np.ndarray, ...]:
-    return rows.data, rows.indices, rows.indptr
-
-
-def _decode(value: Any, tensors: dict[str, np.ndarray]) -> Any:
+def _decode(value: Any, tensors: Tensors) -> Any:
     if isinstance(value, list):
         return [_decode(part, tensors) for part in value]
-    if not isinstance(value, dict):
-        return value
-    kind = next(iter(value))
-    return DECODERS[kind](value, tensors)
+    return DECODERS[next(iter(value))](value, tensors) if isinstance(value, dict) else value
 
 
-def _table(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> np.ndarray:
-    fields = {name: _decode(part, tensors) for name, part in value["$table"].items()}
-    lengths = {len(column) for column in fields.values()}
-    if len(lengths) != 1:
-        raise ValueError("a table has columns of different lengths")
-    table = np.empty(lengths.pop(), dtype=[(name, column.dtype) for name, column in fields.items()])
-    for name, column in fields.items():
+def _decode_values(values: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    return {key: _decode(part, tensors) for key, part in values.items()}
+
+
+def _table(value: dict[str, Any], tensors: Tensors) -> Any:
+    columns = _decode_values(value["$table"], tensors)
+    (length,) = {len(column) for column in columns.values()}
+    table = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
         table[name] = column
     return table
 
 
-def _record(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
+def _record(value: dict[str, Any], tensors: Tensors) -> Any:
     name = value["$record"]
     if name not in RECORDS:
         raise KeyError(f"there is no record {name!r} in tamis {__version__}")
-    record = getattr(import_module(RECORDS[name]), name)
-    return record(**{key: _decode(part, tensors) for key, part in value["fields"].items()})
+    return getattr(import_module(RECORDS[name]), name)(**_decode_values(value["fields"], tensors))
 
 
-def _csr(value: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
-    parts = tuple(_decode(part, tensors) for part in value["$csr"])
-    rows = csr_array(parts, shape=tuple(value["shape"]))
+def _csr(value: dict[str, Any], tensors: Tensors) -> Any:
+    rows = csr_array(tuple(_decode(value["$csr"], tensors)), shape=tuple(value["shape"]))
     # The quick check leaves out what scipy's compiled loops trust: that rows ascend and columns are there.
     rows.check_format(full_check=True)
     return rows
 
 
-DECODERS: dict[str, Callable[[dict[str, Any], dict[str, np.ndarray]], Any]] = {
+DECODERS: dict[str, Callable[[dict[str, Any], Tensors], Any]] = {
     "$float": lambda value, _: float(value["$float"]),
-    "$tuple": lambda value, tensors: tuple(_decode(part, tensors) for part in value["$tuple"]),
-    "$dict": lambda value, tensors: {key: _decode(part, tensors) for key, part in value["$dict"].items()},
+    "$tuple": lambda value, tensors: tuple(_decode(value["$tuple"], tensors)),
+    "$dict": lambda value, tensors: _decode_values(value["$dict"], tensors),
     "$strings": lambda value, _: np.array(value["$strings"], dtype=object).reshape(value["shape"]),
     "$array": lambda value, tensors: tensors[value["$array"]].reshape(value["shape"]),
     "$table": _table,
@@ -273,7 +256,6 @@ DECODERS: dict[str, Callable[[dict[str, Any], dict[str, np.ndarray]], Any]] = {
 }
 
 
-def _plain(error: BaseException) -> str:
-    """Give the first line of an error's text, without the quotes that KeyError adds."""
-    text = str(error.args[0]) if error.args else type(error).__name__
-    return text.splitlines()[0].rstrip(".") if text else type(error).__name__
+def _reason(error: BaseException) -> str:
+    """Return the first line of an error's text, without the quotes that KeyError adds."""
+    return first_line(Exception(error.args[0])) if error.args else first_line(error)

@@ -58,15 +58,7 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
 
 
 def check_names(path: str | Path, table: Table) -> None:
-    """Raise ValueError if the names of a table cannot all be written; to be asked before a long fit.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where the table, or some features of it, will be written; its ending tells the format.
-    table : Table
-        With all its names.
-    """
+    """Raise ValueError if the names of a table cannot all be written; to be asked before a long fit."""
     names = [str(name) for name in table.feature_names]
     for name in [*names, table.index_name, table.label_name]:
         if "\0" in name or name != name.encode("utf-8", "ignore").decode():

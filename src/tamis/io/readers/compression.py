@@ -35,17 +35,7 @@ class CountedFile(io.FileIO):
 
 @contextmanager
 def opened(path: Path, progress: Progress, member: str | None = None) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed if it is compressed.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    progress : callable
-        Told how many of how many compressed bytes were read.
-    member : str, optional
-        Which file of a zip archive with several.
-    """
+    """Open a file for reading, decompressed if need be; ``member`` names the file of a zip archive with several."""
     with CountedFile(path, progress) as raw:
         start = io.FileIO.read(raw, 6) or b""
         raw.seek(0)

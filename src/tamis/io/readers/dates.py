@@ -28,21 +28,9 @@ CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
 
 
 def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, Floats | None]:
-    """Read trimmed cells as dates.
+    """Return whether trimmed cells are dates, and their days since 1970; None if day and month could be either.
 
-    Parameters
-    ----------
-    cells : pyarrow array of str
-        Not missing.
-    day_first : bool or None
-        Whether ``3/4/2020`` is in April, if no cell tells.
-
-    Returns
-    -------
-    are_dates : bool
-        Whether the cells are dates.
-    days : ndarray or None
-        Days since 1970; None if the order of day and month cannot be told.
+    ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells.
     """
     form = (
         ""

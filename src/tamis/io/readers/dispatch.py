@@ -21,27 +21,25 @@ from tamis.io.readers.table import Progress, Request, Table, numbered, required,
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
 FORMATS = {
-    ".csv": ("text", "CSV"),
-    ".tsv": ("text", "TSV"),
-    ".txt": ("text", "text table"),
-    ".tab": ("text", "TSV"),
-    ".xlsx": ("excel", "Excel"),
-    ".xls": ("excel", "Excel"),
-    ".ods": ("excel", "OpenDocument"),
-    ".jsonl": ("json", "JSON lines"),
-    ".ndjson": ("json", "JSON lines"),
-    ".json": ("json", "JSON"),
-    ".parquet": ("arrow", "Parquet"),
-    ".pq": ("arrow", "Parquet"),
-    ".feather": ("arrow", "Feather"),
-    ".arrow": ("arrow", "Feather"),
-    ".npy": ("arrays", "NumPy"),
-    ".npz": ("arrays", "NumPy archive"),
-    ".mtx": ("matrix_market", "MatrixMarket"),
-    ".mat": ("matlab", "MATLAB"),
-    ".h5": ("hdf", "HDF5"),
-    ".hdf5": ("hdf", "HDF5"),
-    ".h5ad": ("hdf", "AnnData"),
+    ending: (module, name)
+    for module, name, endings in (
+        ("text", "CSV", ".csv"),
+        ("text", "TSV", ".tsv .tab"),
+        ("text", "text table", ".txt"),
+        ("excel", "Excel", ".xlsx .xls"),
+        ("excel", "OpenDocument", ".ods"),
+        ("json", "JSON lines", ".jsonl .ndjson"),
+        ("json", "JSON", ".json"),
+        ("arrow", "Parquet", ".parquet .pq"),
+        ("arrow", "Feather", ".feather .arrow"),
+        ("arrays", "NumPy", ".npy"),
+        ("arrays", "NumPy archive", ".npz"),
+        ("matrix_market", "MatrixMarket", ".mtx"),
+        ("matlab", "MATLAB", ".mat"),
+        ("hdf", "HDF5", ".h5 .hdf5"),
+        ("hdf", "AnnData", ".h5ad"),
+    )
+    for ending in endings.split()
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
 

@@ -22,30 +22,14 @@ LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 
 @dataclass(frozen=True)
 class Frame:
-    """Columns of a file, by their position in it.
-
-    Attributes
-    ----------
-    roles : Roles
-        Names of all columns of the file, and what they are for.
-    matrix : ndarray of shape (n, p)
-        The columns that hold plain numbers.
-    plain : list of int
-        Which those are.
-    others : dict of int to pyarrow array
-        All other columns that have a role, of any type.
-    findings : tuple of Finding
-        What the reader assumed.
-    decimals : frozenset of str
-        The decimal marks that the plain numbers show beyond doubt.
-    """
+    """Columns of a file, by their position in it."""
 
     roles: Roles
-    matrix: NDArray[Any]
-    plain: list[int]
-    others: dict[int, Any]
+    matrix: NDArray[Any]  # the columns that hold plain numbers
+    plain: list[int]  # which those are
+    others: dict[int, Any]  # all other columns that have a role, as Arrow arrays of any type
     findings: tuple[Finding, ...] = ()
-    decimals: frozenset[str] = frozenset()
+    decimals: frozenset[str] = frozenset()  # the decimal marks that the plain numbers show beyond doubt
 
     def text_columns(self) -> Iterator[tuple[str, Any]]:
         """Yield the names and cells of the features that are text."""

@@ -56,27 +56,13 @@ class Rules:
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of a file as numbers.
-
-    Attributes
-    ----------
-    name, kind : str
-        What it is called, and one of :data:`tamis.io.readers.report.KINDS`.
-    values : ndarray of shape (n, m)
-        One column of numbers, or the 0/1 columns of a category; NaN where missing.
-    labels : tuple of str
-        A name for each of the m.
-    texts : list or None
-        The cells as the file has them, if it does not have numbers.
-    findings : tuple of Finding
-        What was assumed.
-    """
+    """A feature of a file as numbers."""
 
     name: str
-    kind: str
-    values: NDArray[Any]
-    labels: tuple[str, ...]
-    texts: list[Any] | None = None
+    kind: str  # one of :data:`tamis.io.readers.report.KINDS`
+    values: NDArray[Any]  # one column of numbers, or the 0/1 columns of a category; NaN where missing
+    labels: tuple[str, ...]  # a name for each column
+    texts: list[Any] | None = None  # the cells as the file has them, if it does not have numbers
     findings: tuple[Finding, ...] = ()
 
 
@@ -99,22 +85,10 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
 def encode(
     name: str, column: Any, rules: Rules, *, keep: bool, categorical: bool, levels: Sequence[str] = ()
 ) -> Feature | Finding:
-    """Turn a column into numbers, or return why it is left out.
+    """Turn an Arrow column of any type into numbers, or return why it is left out.
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    column : pyarrow array
-        Of any type.
-    rules : Rules
-        How cells are to be understood.
-    keep : bool
-        Whether it is not left out though it looks like an identifier, free text or a mixture.
-    categorical : bool
-        Whether it holds categories whatever it looks like.
-    levels : sequence of str
-        The levels to encode; by default those that occur.
+    With ``keep`` it is not left out though it looks like an identifier, free text or a mixture. A ``categorical`` one
+    holds categories whatever it looks like: those in ``levels``, by default those that occur.
     """
     kind, types = column.type, pa.types
     if column.null_count == len(column):

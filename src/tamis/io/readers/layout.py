@@ -31,33 +31,18 @@ CLEAR_MARKS = {
 
 @dataclass(frozen=True)
 class Layout:
-    """What the first lines of a text file tell about it.
-
-    Attributes
-    ----------
-    names : list of str
-        As the file has them: they may repeat or be empty.
-    skipped : int
-        Lines before the first row of the table, the header and a row of units among them.
-    text : list of int
-        Columns with a cell that is no plain number.
-    decimals : frozenset of str
-        Decimal marks that some cells show beyond doubt.
-    runs, multiline, trailing : bool
-        Whether cells are parted by any number of spaces, hold line breaks between quotation marks, and whether
-        every row ends with a delimiter.
-    """
+    """What the first lines of a text file tell about it."""
 
     delimiter: str
     decimal: str
     encoding: str
-    names: list[str]
-    skipped: int
-    text: list[int]
-    decimals: frozenset[str]
-    runs: bool
-    multiline: bool
-    trailing: bool
+    names: list[str]  # as the file has them: they may repeat or be empty
+    skipped: int  # lines before the first row of the table, the header and a row of units among them
+    text: list[int]  # columns with a cell that is no plain number
+    decimals: frozenset[str]  # decimal marks that some cells show beyond doubt
+    runs: bool  # whether cells are parted by any number of spaces
+    multiline: bool  # whether cells hold line breaks between quotation marks
+    trailing: bool  # whether every row ends with a delimiter
     findings: tuple[Finding, ...]
 
 

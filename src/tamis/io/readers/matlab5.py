@@ -4,7 +4,6 @@ Every length that the file declares is compared with what is there; scipy's comp
 """
 
 import zlib
-from collections.abc import Iterator
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -87,24 +86,17 @@ def members(path: Path) -> Members:
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
     if order is None:
         raise TableError("is no MATLAB file of version 5 or 7.3; save it with save -v7.")
-    file, found = Elements(content, order), {}
-    for place in _places(file):
+    file, found, place = Elements(content, order), {}, 128
+    while place + 8 <= len(content):
         variable = _unpacked(file, place, whole=False).variable()
         if variable.kind in (CELL, TEXT, SPARSE, *CLASSES):
             found[variable.name] = Member(*_declared(variable), partial(_load, file, place, variable.name))
+        place = file.at(place)[3]
     return found
 
 
 def _load(file: Elements, place: int, name: str) -> Any:
     return _value(_unpacked(file, place, whole=True), name)
-
-
-def _places(file: Elements) -> Iterator[int]:
-    """Yield where variables begin, behind the header."""
-    place = 128
-    while place + 8 <= len(file.content):
-        yield place
-        place = file.at(place)[3]
 
 
 def _unpacked(file: Elements, place: int, whole: bool) -> Elements:

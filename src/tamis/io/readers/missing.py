@@ -131,20 +131,10 @@ def _is_far(values: NDArray[Any], edge: float) -> bool:
 
 
 def fill(table: Table, way: str) -> Table:
-    """Deal with missing cells.
+    """Return the table with its missing cells dealt with by one of :data:`WAYS`; its report says what was done.
 
-    Parameters
-    ----------
-    table : Table
-        With NaN where a cell is missing.
-    way : {"keep", "median", "drop-rows", "error"}
-        Keep them, fill them with the median of the feature (a category with its commonest value), leave out the
-        rows that have any, or refuse them.
-
-    Returns
-    -------
-    Table
-        Its report says what was done.
+    ``"keep"`` leaves them, ``"median"`` fills them with the median of the feature or the commonest value of a
+    category, ``"drop-rows"`` leaves out the rows that have any, and ``"error"`` refuses them.
     """
     if way not in WAYS:
         raise TableError(f"--missing takes {', '.join(WAYS)}; got {way!r}.")

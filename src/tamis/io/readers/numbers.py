@@ -65,27 +65,13 @@ class Core:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a feature's cells say as numbers.
+    """What a feature's cells say as numbers."""
 
-    Attributes
-    ----------
-    share : float
-        Share of the cells that are written as numbers, whatever their marks mean.
-    values : ndarray or None
-        The numbers, NaN for missing cells; None if not all cells are numbers or the marks could be either.
-    undecided : str
-        A cell whose mark could be either; empty if there is none.
-    contrary : tuple of str
-        A cell with a decimal point and one with a decimal comma, if both occur.
-    strange : tuple of str
-        Some of the cells that are no numbers.
-    """
-
-    share: float
-    values: NDArray[np.float64] | None = None
-    undecided: str = ""
-    contrary: tuple[str, ...] = ()
-    strange: tuple[str, ...] = ()
+    share: float  # of the cells that are written as numbers, whatever their marks mean
+    values: NDArray[np.float64] | None = None  # None if not all cells are numbers or the marks could be either
+    undecided: str = ""  # a cell whose mark could be either
+    contrary: tuple[str, ...] = ()  # a cell with a decimal point and one with a decimal comma, if both occur
+    strange: tuple[str, ...] = ()  # some of the cells that are no numbers
 
 
 def distinct(cells: Any) -> tuple[Any, NDArray[np.intp]]:
@@ -109,18 +95,10 @@ def decimals_shown(cells: Any) -> set[str]:
 
 
 def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
-    """Read the cells of a feature as numbers.
+    """Read the cells of a feature, trimmed and null where missing, as numbers.
 
-    Parameters
-    ----------
-    cells : pyarrow array of str
-        Trimmed, null where missing.
-    decimal : {".", ","} or None
-        The decimal mark of the file, for cells that do not tell it themselves; None if that is not known.
-    thousands : str or None
-        What the user says parts thousands.
-    asked : bool, default=False
-        Whether the user named the decimal mark; then the cells' own evidence does not count.
+    ``decimal`` is the decimal mark of the file, for cells that do not tell it themselves. If the user ``asked`` for it,
+    the cells' own evidence does not count. ``thousands`` is what the user says parts thousands.
     """
     found, places = distinct(cells)
     if not len(found) or not _mask(found, LIKE_NUMBERS).any():

@@ -23,25 +23,14 @@ MAX_SHOWN = 5
 class Finding:
     """One thing that was noticed.
 
-    Attributes
-    ----------
-    kind : {"assumed", "left out", "noticed"}
-        What follows from it: something was taken for granted, features were left out, or the owner should check.
-    text : str
-        A phrase that begins with a small letter and ends without a full stop; for features left out, the reason.
-    option : str
-        The option of the command line that changes it, as it is typed; empty if there is none.
-    features : tuple of str
-        The features that it is about.
-    topic : str
-        Findings of one kind and topic are told together, with the text of the first; empty if the text decides.
+    The text begins with a small letter and ends without a full stop; for features left out, it is the reason.
     """
 
-    kind: str
+    kind: str  # ASSUMED, LEFT_OUT, or NOTICED if the owner should check
     text: str
-    option: str = ""
+    option: str = ""  # of the command line, as it is typed, that changes it
     features: tuple[str, ...] = ()
-    topic: str = ""
+    topic: str = ""  # findings of one kind and topic are told together; by default the text decides
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,10 @@ class Roles:
 
 
 def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = False) -> Roles:
-    """Return what each column is for.
+    """Return what each column is for, by the names that the file has, which may repeat or be empty.
 
-    Parameters
-    ----------
-    found : sequence of str
-        The names that the file has, which may repeat or be empty. An unnamed first column is the index, as
-        spreadsheets and data frames write it.
-    request : Request
-        What was asked for.
-    first_is_text : bool, default=False
-        Whether the first column holds text: it names the features of a table that has them in rows.
+    An unnamed first column is the index, as spreadsheets and data frames write it; so is a first column of text in a
+    table that has its features in rows.
     """
     names, repeated = numbered(found)
     index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")

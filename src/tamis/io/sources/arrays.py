@@ -17,15 +17,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 class SlicedArray(TableSource):
-    """Anything with ``shape``, ``dtype`` and slices of rows.
-
-    Parameters
-    ----------
-    array : h5py.Dataset, zarr.Array, ndarray or the like
-        Two dimensions.
-    place, names, files
-        See :class:`TableSource`.
-    """
+    """Anything of two dimensions with ``shape``, ``dtype`` and slices of rows."""
 
     def __init__(self, array: Any, place: str, names: Names = None, files: Paths = ()):
         check_shape(array.shape, array.dtype, place)
@@ -37,18 +29,9 @@ class SlicedArray(TableSource):
 
 
 class FlatFile(TableSource):
-    """A dense table that lies in a file row after row, or column after column, read by position.
+    """A dense table that lies in a file row after row, or column after column, from a byte on, read by position.
 
     A memory map of a file that shrinks kills the process; a read that comes back short is an error with a sentence.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    shape, dtype, offset
-        What it holds, from which byte on.
-    by_columns : bool
-        Whether it lies column after column.
     """
 
     def __init__(
@@ -113,19 +96,9 @@ def check_shape(shape: Sequence[int], dtype: Any, place: str) -> None:
 
 
 def read_header(stream: IO[bytes], stored: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read the header of .npy, up to the first value; raise :class:`TableError` if it declares what is not there.
+    """Return shape, Fortran order and type of a .npy stream, read up to its first value.
 
-    Parameters
-    ----------
-    stream : binary file
-        At its beginning.
-    stored : int
-        How many bytes it holds.
-
-    Returns
-    -------
-    shape, fortran_order, dtype
-        Of the array.
+    Raise :class:`TableError` if it declares more than the stored bytes.
     """
     version = npy.read_magic(stream)
     if version not in HEADERS:

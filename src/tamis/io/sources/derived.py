@@ -11,19 +11,7 @@ from tamis.io.sources.source import TableSource
 
 
 class Derived(TableSource):
-    """``log(1 + f_i x_ij)`` of some features j of a source, computed block by block.
-
-    Parameters
-    ----------
-    source : TableSource
-        The table.
-    columns : sequence of int, optional
-        The features to show, in this order; all by default.
-    factors : ndarray, optional
-        What every row is multiplied by.
-    log1p : bool
-        Whether the logarithm is taken.
-    """
+    """``log(1 + f_i x_ij)`` of some features j of a source (by default all), computed block by block."""
 
     def __init__(
         self,

@@ -17,18 +17,9 @@ from tamis.io.sources.source import Paths, TableSource
 
 
 class ParquetParts(TableSource):
-    """The numeric features of one or several Parquet files with equal columns.
+    """The numeric features of one or several Parquet files with equal columns; by default all, which must be numbers.
 
     Rows of a group are read in their order, so that a group larger than memory is never held.
-
-    Parameters
-    ----------
-    paths : sequence of path
-        The parts, in the order of their rows.
-    columns : sequence of str, optional
-        The features to read; by default all, which must be numbers.
-    place : str, optional
-        What messages call the table.
     """
 
     def __init__(self, paths: Paths, columns: Sequence[str] | None = None, place: str = ""):

@@ -15,23 +15,9 @@ PARTS = ("data", "indices", "indptr")
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, kind: str = "csr") -> csr_array:
-    """Return a CSR matrix from the parts of a compressed one.
+    """Return a CSR matrix from the parts of a CSR or CSC one; raise :class:`TableError` if they do not fit together.
 
     scipy's compiled loops trust these parts: a wrong one reads or writes memory that is not theirs.
-
-    Parameters
-    ----------
-    data, indices, indptr : array-like
-        Values, positions within a row (of CSC: a column), and where every row begins.
-    shape : (int, int)
-        Rows and columns.
-    kind : {"csr", "csc"}
-        By what the matrix is compressed.
-
-    Raises
-    ------
-    TableError
-        If the parts do not fit together.
     """
     n, d = checked_shape(shape)
     major, minor = (n, d) if kind == "csr" else (d, n)
@@ -95,12 +81,7 @@ def _damaged(fault: str) -> TableError:
 class CompressedRows(TableSource):
     """A CSR matrix whose values and column numbers stay on disk; only where rows begin is held (8 bytes a row).
 
-    Parameters
-    ----------
-    group : h5py.Group or zarr.Group
-        With the arrays ``data``, ``indices`` and ``indptr`` and the attribute ``shape``.
-    place, names, files
-        See :class:`TableSource`.
+    The group has the arrays ``data``, ``indices`` and ``indptr`` and the attribute ``shape``.
     """
 
     def __init__(self, group: Any, place: str, names: Names = None, files: Paths = ()):
