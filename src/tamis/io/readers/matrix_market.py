@@ -22,7 +22,7 @@ from tamis.io.sources.sparse import checked_coo
 BLOCK_BYTES = 2**22
 HEADING = re.compile(
     rb"%%MatrixMarket[ \t]++matrix[ \t]++(coordinate|array)[ \t]++([\w-]++)[ \t]++([\w-]++)[ \t\r]*+\n"
-    rb"(?:[ \t\r]*+(?:%[^\n]*+)?\n)*+[ \t]*+(\d{1,18})[ \t]++(\d{1,18})(?:[ \t]++(\d{1,18}))?[ \t\r]*+\n",
+    rb"(?:[ \t\r]*+(?:%[^\n]*+)?\n)*+[ \t]*+(\d{1,18})[ \t]++(\d{1,18})(?:[ \t]++(\d{1,18}))?[ \t\r]*+(?:\n|\Z)",
     re.IGNORECASE,
 )
 FIELDS = {"real": pa.float64(), "double": pa.float64(), "integer": pa.int64(), "unsigned-integer": pa.uint64()}
@@ -32,9 +32,12 @@ SIGNS = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (small files, read at once)
     """Read a matrix, with names from the files that lie beside it by custom."""
     stored = file_size(path)
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as raw:
-        stream = Expanded(raw, stored)
-        content = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b"")) + b"\n"
+    if path.suffix.lower() == ".gz":
+        with gzip.open(path, "rb") as raw:
+            stream = Expanded(raw, stored)
+            content = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
+    else:
+        content = path.read_bytes()
     return assemble(_matrix(content, stored), neighbours(path), request)
 
 
@@ -52,7 +55,8 @@ def _matrix(content: bytes, stored: int) -> Any:
     coordinates = form == "coordinate"
     expected = declared if coordinates else n * d if not sign else n * (n + sign) // 2
     check_room(16 * n + NAME_BYTES * d + 48 * expected, stored, f"the matrix of {n} × {d}")
-    kinds = {"row": pa.int64(), "column": pa.int64(), **kinds} if coordinates else kinds
+    index = pa.int32() if max(n, d) < 2**31 else pa.int64()
+    kinds = {"row": index, "column": index, **kinds} if coordinates else kinds
     entries = _entries(content, heading.end(), kinds) if expected else {name: np.empty(0, np.int64) for name in kinds}
     found = len(next(iter(entries.values()), ()))
     if found != expected:
