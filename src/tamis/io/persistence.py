@@ -44,20 +44,7 @@ class LoadError(ValueError):
 
 
 def save(selector: Any, path: str | PathLike[str]) -> Path:
-    """Write a fitted selector, atomically.
-
-    Parameters
-    ----------
-    selector : FeatureSelector
-        Fitted; its parameters and fitted attributes are kept, its callbacks are not.
-    path : str or Path
-        Where to; ``.tamis`` is the usual ending.
-
-    Returns
-    -------
-    Path
-        The path.
-    """
+    """Write the parameters and fitted attributes of a selector, atomically, and return the path."""
     from safetensors.numpy import save as to_bytes
     from sklearn.utils.validation import check_is_fitted
 
@@ -86,20 +73,7 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
 
 
 def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -> Any:
-    """Read a fitted selector.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that :func:`save` wrote.
-    classes : mapping
-        The selector classes that may be made, by class name.
-
-    Returns
-    -------
-    FeatureSelector
-        Fitted as it was saved.
-    """
+    """Read a fitted selector that :func:`save` wrote, of one of the classes, which are given by name."""
     document, tensors = _open(Path(path))
     if document.get("format") != FORMAT:
         raise LoadError(

@@ -3,6 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
+from tamis.io.errors import TableError
 from tamis.io.readers import Request, read
 
 
@@ -103,3 +104,36 @@ def test_missing_cells_are_counted_and_named(table_of):
     table = table_of("a,b\n1,\n2,NA\n3,4\n4,5\n5,6\n")
     assert (table.report.missing_cells, table.report.missing_features) == (2, ("b",))
     assert np.isnan(table.X[:, 1]).tolist() == [True, True, False, False, False]
+
+
+ROWS = "".join(f"s{i},{i}.5,{i * i},{'' if i == 3 else i},{'x' if i % 2 else 'y'}\n" for i in range(9))
+
+
+@pytest.mark.parametrize(
+    ("content", "request_"),
+    [
+        ("id,a,b,c,d\n" + ROWS, {"index": "id"}),
+        ("id,a,b,c,d\n" + ROWS, {"drop": ("id", "d")}),
+        ("id,a,b,c,d\n" + ROWS.replace("\n", "\r\n"), {"index": "id", "labels": "d"}),
+        ("a,b\n" + "1,2.5\n3,4\n" * 50 + "5,oops\n", {}),
+        ('"a","b"\n"1,5",2\n"2,5",3\n"4,5",7', {}),
+        ("a;b\n1,5;2\n2,5;3\n", {}),
+        ("# made\na\tb\n1\t2\n\n3\t4\n", {}),
+        ("a,b\n1,2\n" + "3,4\n" * 80 + "7,NA\n", {}),
+    ],
+    ids=["index", "dropped", "windows", "stray", "quoted", "comma", "preamble", "gaps"],
+)
+def test_wide_tables_are_read_as_others(table_of, monkeypatch, content, request_):
+    usual = table_of(content, **request_)
+    monkeypatch.setattr("tamis.io.readers.text.WIDE", 2)
+    wide = table_of(content, **request_)
+    np.testing.assert_array_equal(usual.X, wide.X)
+    assert usual.feature_names.tolist() == wide.feature_names.tolist()
+    assert usual.report == wide.report
+    assert (str(usual.sample_names), str(usual.y)) == (str(wide.sample_names), str(wide.y))
+
+
+def test_a_ragged_line_of_a_wide_table_is_named(table_of, monkeypatch):
+    monkeypatch.setattr("tamis.io.readers.text.WIDE", 2)
+    with pytest.raises(TableError, match="the line '3' has 1 cell, but the first line of the table has 2"):
+        table_of("a,b\n" + "1,2\n" * 80 + "3\n")

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -15,7 +16,7 @@ from tamis.io.errors import TableError, reading
 from tamis.io.memory import Expanded, check_room, file_size
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, match_names
-from tamis.io.sources.arrays import read_header, stored_length
+from tamis.io.sources.arrays import read_header
 from tamis.io.sources.sparse import checked_coo, checked_csr
 
 USUAL_KEYS = ("X", "X_train", "data", "x", "matrix", "fea")
@@ -52,8 +53,8 @@ def held(values: NDArray[Any]) -> Member:
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (NumPy tells no progress)
     """Read .npy, or .npz (dense or scipy's sparse)."""
     if path.suffix.lower() == ".npy":
+        length = file_size(path)
         with path.open("rb") as stream:
-            length = stored_length(stream)
             return assemble(_npy(stream, length, length, path.name), {}, request)
     with ZipFile(path) as archive:
         members = {info.filename.removesuffix(".npy"): _member(archive, info) for info in archive.infolist()}
@@ -124,8 +125,7 @@ def assemble(X: Any, others: Members, request: Request) -> Table:
         X = csr_array(X.T) if issparse(X) else np.ascontiguousarray(X.T)
     n, d = X.shape
     names = _names(others, NAME_KEYS, d)
-    if names is None:
-        names = np.array([f"feature_{i}" for i in range(d)], dtype=object)
+    names = np.array([f"feature_{i}" for i in range(d)], dtype=object) if names is None else names
     samples = _names(others, (request.index,) if request.index else SAMPLE_KEYS, n)
     if request.index and samples is None:
         known = _known(others)
@@ -147,11 +147,10 @@ def take_columns(table: Table, others: Members, request: Request) -> Table:
             out.add(place)
         else:
             y = _labels(others, request.labels, table.X.shape[0])
-    keep = [i for i in range(len(names)) if i not in out]
-    if not keep:
+    keep = np.array([i for i in range(len(names)) if i not in out], dtype=np.intp)
+    if not keep.size:
         raise TableError("no feature is left to select from.")
-    X = table.X[:, keep] if out else table.X
-    return Table(X, table.feature_names[keep], table.sample_names, y, table.index_name, label_name)
+    return replace(table.with_features(keep) if out else table, y=y, label_name=label_name)
 
 
 def _labels(others: Members, name: str, n: int) -> NDArray[Any]:

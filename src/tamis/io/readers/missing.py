@@ -1,5 +1,6 @@
 """Cells without a value: markers among numbers, what sits far outside, and how gaps are filled."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,12 +23,13 @@ SENTINELS += [-1e3, -9.0, 1e30, -1e30, 1e20, -1e20, -2147483648.0, 65535.0, 2147
 MAX_MISSING = 0.5
 """A feature that is missing in more than this share of the rows is left out."""
 
+NUMBER = re.compile(r"^\s*[+-]?(?:inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$", re.IGNORECASE)
 Counts = NDArray[np.intp]
 
 
 def mark_missing(table: Table, request: Request) -> Table:
     """Turn the numbers that the user names into missing cells, and refuse infinite ones."""
-    numbers = [value for value in map(_number, request.na_values) if not np.isnan(value)]
+    numbers = [float(text) for text in request.na_values if NUMBER.match(text)]
     X = table.X
     values = X.data if issparse(X) else X
     if issparse(X) and 0.0 in numbers:
@@ -43,13 +45,6 @@ def mark_missing(table: Table, request: Request) -> Table:
             f"inf,-inf to treat them as missing, or leave features out with --drop {shell_word(str(names[0]))}."
         )
     return replace(table, X=X)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
 
 
 def _counts(X: Any, test: Callable[[Any], Any]) -> Counts:

@@ -31,22 +31,15 @@ class Request:
     ----------
     index, labels : str or None
         Feature (or array in the file) with the samples' names, and with labels that serve scoring only.
-    drop : tuple of str
-        Features to leave out; ``*`` and ``?`` stand for any letters.
-    keep : tuple of str
-        Features that are never left out by themselves: identifiers, free text (encoded as categories), mostly empty.
-    categorical : tuple of str
-        Features whose numbers are codes of categories.
+    drop, keep, categorical : tuple of str
+        Features (``*`` and ``?`` stand for any letters) to leave out, never to leave out though they are identifiers,
+        free text (then encoded as categories) or mostly empty, and whose numbers are codes of categories.
     drop_text : bool
         Whether features that are not numbers are left out.
     key, sheet : str or None
         Which array of a file, file of an archive or sheet of a workbook with several.
-    delimiter, encoding, comment : str or None
-        Of a text file; None finds the first two, and takes ``#`` at the beginning of the file only as the third.
-    skip_rows : int or None
-        Lines before the header; None finds them.
-    header : bool or None
-        Whether the first line names the features; None finds out.
+    delimiter, encoding, comment, skip_rows, header
+        Of a text file; None finds out, and takes ``#`` at the beginning of the file only for a comment.
     decimal, thousands : str or None
         Marks in numbers; None finds them, and raises :class:`TableError` where they could be either.
     na_values : tuple of str

@@ -20,15 +20,15 @@ from tamis.io.readers.frame import Frame, decimals_of_text, table_of
 from tamis.io.readers.kinds import MISSING
 from tamis.io.readers.layout import Layout, asked_decimal, find_layout, windows_encoding
 from tamis.io.readers.report import ASSUMED, Finding, counted
-from tamis.io.readers.roles import assign_roles
+from tamis.io.readers.roles import Roles, assign_roles
 from tamis.io.readers.table import Progress, Request, Table, unheard
 
 HEAD_BYTES = 2**18
 MIN_HEAD_LINES = 5
 MAX_HEAD_BYTES = 2**26
 BLOCK_BYTES = 2**24
-COLUMN_BYTES = 2**12
-"""A block has so many bytes for each column, since Arrow spends some time on every column of every block."""
+WIDE = 4000
+"""From so many columns on, every row is parsed as one column: Arrow spends time and memory on each column."""
 
 RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.S)
 
@@ -62,13 +62,13 @@ def _head(stream: IO[bytes]) -> bytes:
 def _frame(layout: Layout, path: Path, request: Request, progress: Progress) -> tuple[Layout, Frame]:
     """Read all columns with a layout, or with one that is mended after Arrow stumbled."""
     roles = assign_roles(layout.names, request, first_is_text=0 in layout.text)
-    while True:
+    frame = _wide_frame(layout, roles, path, request, progress) if len(layout.names) >= WIDE else None
+    while frame is None:
         try:
             table = _parsed(layout, {*layout.text, *roles.sides}, path, request, progress)
-            break
+            frame = frame_of(table, roles, unheard)
         except pa.ArrowInvalid as error:
             layout = _mended(layout, path, request, error)
-    frame = frame_of(table, roles, unheard)
     findings = (*layout.findings, *roles.findings)
     return layout, replace(frame, findings=findings, decimals=_decimals(layout, frame.matrix))
 
@@ -81,26 +81,62 @@ def _parsed(layout: Layout, text: set[int], path: Path, request: Request, progre
         table = arrow_csv.read_csv(
             stream,
             arrow_csv.ReadOptions(
-                block_size=max(BLOCK_BYTES, min(2**30, COLUMN_BYTES * width)),
+                block_size=max(BLOCK_BYTES, min(2**30, 2**12 * width)),
                 skip_rows=layout.skipped,
                 column_names=[str(place) for place in range(width)],
                 encoding="utf-8" if plain else layout.encoding.removesuffix("-sig"),
             ),
             arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=layout.multiline),
-            arrow_csv.ConvertOptions(
-                column_types={str(place): pa.string() for place in text},
-                null_values=[*MISSING, *request.na_values],
-                decimal_point=layout.decimal,
-                strings_can_be_null=False,
-                true_values=[],
-                false_values=[],
-            ),
+            _conversion(layout, request, {str(place): pa.string() for place in text}),
         )
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
         raise pa.ArrowInvalid("invalid UTF8 data")
     if not table.num_rows:
         raise TableError("has a header, but no rows.")
     return table.select(range(len(layout.names)))
+
+
+def _conversion(layout: Layout, request: Request, types: dict[str, Any]) -> Any:
+    return arrow_csv.ConvertOptions(
+        column_types=types,
+        null_values=[*MISSING, *request.na_values],
+        decimal_point=layout.decimal,
+        strings_can_be_null=False,
+        true_values=[],
+        false_values=[],
+    )
+
+
+def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, progress: Progress) -> Frame | None:
+    """Read a plain table of very many columns row by row; None if it holds something that must be read otherwise."""
+    text = sorted({*layout.text, *roles.sides})
+    plain = [place for place in roles.features if place not in set(text)]
+    with _table_stream(path, request, layout, progress) as stream:
+        lines = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b"")).split(b"\n")[layout.skipped :]
+    convert = _conversion(layout, request, {"cell": pa.float64()})
+    width, rows, words = len(layout.names) + layout.trailing, [], []
+    try:
+        for line in filter(bytes.strip, lines):
+            cells = line.rstrip(b"\r").split(layout.delimiter.encode())
+            if len(cells) != width or b'"' in line or layout.encoding == "utf-16":
+                return None
+            words.append([cells[place].decode(layout.encoding) for place in text])
+            for place in text:
+                cells[place] = b""
+            rows.append(_parsed_row(b"\n".join(cells) + b"\n", convert)[plain])
+    except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    others = {
+        place: pa.array(column, pa.string()) for place, column in zip(text, zip(*words, strict=True), strict=True)
+    }
+    return Frame(roles, np.array(rows), plain, others)
+
+
+def _parsed_row(cells: bytes, convert: Any) -> NDArray[Any]:
+    """Parse cells that stand one a line; no letter parts or quotes them."""
+    options = arrow_csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=len(cells) + 1)
+    parse = arrow_csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
+    return np.asarray(arrow_csv.read_csv(pa.BufferReader(cells), options, parse, convert).column(0).to_numpy())
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
+from tamis.io.memory import file_size
 from tamis.io.sources.source import Names, Paths, TableSource
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -75,7 +76,7 @@ class FlatFile(TableSource):
 def numpy_file(path: str | os.PathLike[str]) -> TableSource:
     """Open a .npy file."""
     with open(path, "rb") as stream:
-        shape, by_columns, dtype = read_header(stream, stored_length(stream))
+        shape, by_columns, dtype = read_header(stream, file_size(path))
         return FlatFile(path, shape, dtype, stream.tell(), by_columns)
 
 
@@ -110,8 +111,3 @@ def read_header(stream: IO[bytes], stored: int) -> tuple[tuple[int, ...], bool, 
     if min(shape, default=0) < 0 or needed > there:
         raise TableError(f"says that it holds {needed} bytes of numbers, but has {there}; restore it, or save it anew.")
     return shape, fortran_order, dtype
-
-
-def stored_length(stream: IO[bytes]) -> int:
-    """Return the bytes of an open file."""
-    return os.fstat(stream.fileno()).st_size
