@@ -194,7 +194,6 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
     [
         (["evaluate", "t.csv", "-f", "a,x"], "--features names 'x'"),
         (["evaluate", "t.csv", "-f", "none.txt"], "none.txt: there is no such file"),
-        (["evaluate", "t.csv", "-f", "a,b", "--refits", "2"], "--refits needs a saved selector"),
         (["curve", "t.csv", "-k", "1,x", "-o", "out"], "-k takes numbers such as 10,20,50"),
         (["curve", "t.csv", "-k", "2,9", "-o", "out"], "-k 9 asks for more than the 3 features"),
         (["compare", "t.csv", "-k", "9", "-o", "out"], "-k 9 asks for more than the 3 features"),

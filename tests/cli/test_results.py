@@ -14,7 +14,7 @@ RUNS = {
     "select": ["-k", 2, "-m", "variance"],
     "curve": ["-k", "1,2", "-m", "variance"],
     "compare": ["-k", 2, "-m", "variance,random", "--seed", 3],
-    "evaluate": ["-f", "signal_0,nuisance_1", "--random", 3, "--resamples", 2],
+    "evaluate": ["-f", "signal_0,nuisance_1", "--random", 3],
 }
 
 

@@ -225,3 +225,28 @@ def test_the_command_starts_without_heavy_imports():
     heavy = "{'torch', 'pandas', 'sklearn', 'pyarrow', 'jinja2', 'plotly'}"
     code = f"import sys, tamis.cli.app; print({heavy} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_structure_pursuit_never_imports_torch(table_file, tmp_path):
+    code = (
+        "import sys, tamis.cli\ntry:\n    tamis.cli.main(sys.argv[1:])\nfinally:\n    assert 'torch' not in sys.modules"
+    )
+    arguments = ["select", str(table_file), "-m", "structure-pursuit", "-o", str(tmp_path / "out")]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/report.html").exists()
+
+
+def test_help_draws_nothing(tmp_path):
+    """What draws boxes takes longer to import than everything else that help needs."""
+    code = "import sys, tamis.cli\ntry:\n    tamis.cli.main(['select', '--help'])\nfinally:\n    print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "How to read the file:" in done.stdout
+    assert not {"rich.markdown", "rich.table", "numpy", "typer.rich_utils"} & set(done.stdout.split())
+
+
+def test_commands_to_go_on_with_repeat_how_the_file_was_read(run, table_file, roles):
+    result = run("select", table_file, "-m", "variance", "-k", 2, *roles, "--na-values=-999,x", "--no-header", "--json")
+    assert result.exit_code == 2  # the names are then cells
+    result = run("select", table_file, "-m", "structure-pursuit", "-k", 2, *roles, "--na-values=-999,a b", "--header")
+    assert "--index=id --labels=cluster --na-values='-999,a b' --header" in result.stderr

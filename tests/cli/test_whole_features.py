@@ -87,7 +87,7 @@ def test_compare_and_curve_count_features_of_the_file(run, mixed):
     document = json.loads(run("curve", mixed, "-k", "1,4", "-m", "variance", "--json", "-o", "out").stdout)
     assert [len(entry["selected"]) for entry in document["entries"]] == [1, 4]
     run("select", mixed, "-k", 3, "-m", "variance", "-o", "chosen")
-    scores = ["--random", 2, "--resamples", 2]
+    scores = ["--random", 2]
     evaluated = run("evaluate", mixed, "-f", "chosen/selector.tamis", "--json", *scores)
     assert json.loads(evaluated.stdout)["features"] == ["a", "c", "kind"]
     assert "-k 5 asks for more than the 4 features" in run("compare", mixed, "-k", 5, "-o", "out").stderr

@@ -36,6 +36,7 @@ def opened(browser, page):
     def open_page(scheme="light", path=page, width=1200):
         context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": width, "height": 900})
         contexts.append(context)
+        context.set_default_timeout(120_000)  # busy machines are slow
         tab = context.new_page()
         tab.trouble = []
         tab.on("console", lambda m: tab.trouble.append(m.text) if m.type in ("error", "warning") else None)

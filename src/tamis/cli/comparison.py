@@ -3,16 +3,23 @@
 import inspect
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from tamis.cli import fitting, output, results
-from tamis.cli.options import EXIT_INTERRUPTED, NoStructureFoundError, Reading, UsageError, split
+from tamis.cli.options import (
+    EXIT_INTERRUPTED,
+    NoStructureFoundError,
+    UsageError,
+    parse_settings,
+    parse_sizes,
+    split,
+)
 from tamis.cli.progress import Bar, Interruption, interruptible
 from tamis.cli.whole_features import original_names
+from tamis.io.files import recording
 from tamis.metrics import dense_sample, score_columns
 from tamis.report import Entry, write_comparison
 from tamis.report.analysis import random_means
@@ -48,43 +55,47 @@ def wanted_methods(text: str | None) -> list[str]:
     return wanted
 
 
-@dataclass
-class Comparison:
+def curve(given: Any) -> None:
+    """Choose lists of several sizes."""
+    sizes = [] if given.k == "auto" else parse_sizes(given.k)
+    _Comparison("curve", given, [given.method], sizes).run()
+
+
+def compare(given: Any) -> None:
+    """Choose lists by several methods."""
+    _Comparison("compare", given, wanted_methods(given.methods), [given.k]).run()
+
+
+class _Comparison:
     """Several selections, one after the other; what is finished is kept when the user interrupts."""
 
-    command: str
-    file: Path
-    methods: list[str]
-    sizes: list[int]
-    seed: int
-    settings: dict[str, Any]
-    folder: Path
-    reading: Reading
-    json: bool
-    jobs: int
-    force: bool
-    suggested: int | None = None
+    def __init__(self, command: str, given: Any, methods: list[str], sizes: list[int]) -> None:
+        self.command, self.given, self.methods, self.sizes = command, given, methods, sizes
+        self.settings, self.seed = parse_settings(given), given.seed
+        self.folder = given.output or results.default_folder(given.file, command)
+        self.suggested: int | None = None
+        self.entries: list[Entry] = []
 
-    def run(self, bar: Bar) -> None:
-        """Read, fit and score everything, and write it."""
-        from tamis.io.files import recording
-
-        with results.output_folder(self.folder):
+    def run(self) -> None:
+        """Read, fit and score everything, write and print it."""
+        given, way = self.given, self.given.reading.missing
+        with results.output_folder(self.folder), Bar(given.quiet or given.json) as bar:
             paths = [self.folder / name for name in ("report.html", *results.NAMES)]
-            results.check_outputs(paths, [self.file], self.force)
-            read = fitting.read_with_bar(self.file, self.reading.request(), bar)
+            results.check_outputs(paths, [given.file], given.force)
+            read = fitting.read_with_bar(given.file, given.reading.request(), bar)
             if self.sizes:
                 fitting.size_for(read, max(self.sizes))
-            self.table = fitting.fill_for(read, None if self.reading.missing == "keep" else self.reading.missing, None)
+            self.table = fitting.fill_for(read, None if way == "keep" else way, None)
             fitting.check_rows(self.table)
             if self.command == "curve":
                 self._suggest()
             tasks = self._tasks(read)
-            if not self.json:
+            if not given.json:
                 output.print_read(self._told(tasks))
             self._fit_all(tasks, bar)
             with recording():
                 self._write()
+        self._show()
 
     def _suggest(self) -> None:
         """Find the number of features that explains the structure, and sizes around it if none were named."""
@@ -99,7 +110,7 @@ class Comparison:
 
     def _tasks(self, read: "Table") -> list[Task]:
         """Return what to fit; methods that take missing cells get the table as it was read."""
-        way = self.reading.missing
+        way = self.given.reading.missing
         keeping = {m for m in self.methods if way == "keep" or (way is None and fitting.allows_missing(m))}
         tables = {m: fitting.fill_for(read, "keep", m) if m in keeping else self.table for m in self.methods}
         return [Task(m, size, tables[m], self._own_settings(m)) for m in self.methods for size in self.sizes]
@@ -125,9 +136,10 @@ class Comparison:
 
     def _fit_all(self, tasks: list[Task], bar: Bar) -> None:
         sample = dense_sample(self.table.X, random_state=self.seed)
-        self.entries: list[Entry] = []
         with interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
-            for task, (selected, seconds) in zip(tasks, fit_all(tasks, self.seed, bar, state, self.jobs), strict=False):
+            for task, (selected, seconds) in zip(
+                tasks, fit_all(tasks, self.seed, bar, state, self.given.jobs), strict=False
+            ):
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
                 scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
@@ -144,10 +156,7 @@ class Comparison:
         if self.command == "curve" and self.suggested is None:
             return "No size is suggested: no feature depends on any other more than chance would have it."
         if self.command == "curve":
-            return (
-                f"Suggested: k = {self.suggested}; no further feature explains a quarter of another direction of the "
-                "structure on rows held out."
-            )
+            return f"Suggested: k = {self.suggested}. A further feature would add little that these do not tell."
         best = max(self.entries, key=lambda entry: entry.scores["explained"])
         return f"The list of {best.name} explains most: {best.scores['explained']:.0%} of all other features."
 
@@ -155,7 +164,7 @@ class Comparison:
         results.write_lists(self.folder, self.entries)
         sizes = (self.suggested or self.sizes[0]) if self.command == "curve" else None
         page: dict[str, Any] = {
-            "title": self.file.name,
+            "title": self.given.file.name,
             "lead": self.conclusion(),
             "read": self.table.report,
             "start": sizes,
@@ -163,12 +172,12 @@ class Comparison:
         self.page = write_comparison(self.folder / "report.html", self.entries, **page)
         suggestion = {"suggested_k": self.suggested} if self.command == "curve" else {}
         kept = {"interrupted": self.interrupted, **suggestion, "entries": [asdict(entry) for entry in self.entries]}
-        self.document = results.document_of(self.command, self.file, self.table, **kept, page=str(self.page))
+        self.document = results.document_of(self.command, self.given.file, self.table, **kept, page=str(self.page))
         results.write_result(self.folder, self.document)
 
-    def show(self) -> None:
+    def _show(self) -> None:
         """Print the result."""
-        if self.json:
+        if self.given.json:
             output.print_json(self.document)
         else:
             headings = ["k" if self.command == "curve" else "method", *self.entries[0].scores, "seconds"]
@@ -177,7 +186,7 @@ class Comparison:
                 [name, *(f"{value:.3f}" for value in entry.scores.values()), f"{entry.seconds:.1f}"]
                 for name, entry in zip(names, self.entries, strict=True)
             ]
-            output.print_table(self.file.name, headings, rows, numbers=range(1, len(headings)))
+            output.print_table(self.given.file.name, headings, rows, numbers=range(1, len(headings)))
             output.say(self.conclusion())
             output.say(f"Page: {self.page}", fold=False)
         if self.interrupted:

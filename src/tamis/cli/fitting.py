@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.cli.options import NoStructureFoundError, Reading, UsageError, complain
+from tamis.cli.options import NoStructureFoundError, UsageError, complain
 from tamis.cli.progress import Bar, Interruption
 
 if TYPE_CHECKING:
@@ -50,11 +50,6 @@ def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
 
 def _megabytes(count: int) -> str:
     return f"{count / 1e6:.0f} MB" if count >= 1e6 else ""
-
-
-def read_for_scores(path: Path, reading: Reading, bar: Bar) -> "Table":
-    """Read a file and fill its missing cells, since scores need every one."""
-    return fill_for(read_with_bar(path, reading.request(), bar), reading.missing, None)
 
 
 def allows_missing(method: str) -> bool:

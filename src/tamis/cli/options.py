@@ -5,7 +5,9 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,8 +53,6 @@ List = Annotated[
     str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis, a text file, or a,b,c.")
 ]
 Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")]
-Resamples = Annotated[int, typer.Option("--resamples", min=1, help="Halves of the samples to score on.")]
-Refits = Annotated[int, typer.Option("--refits", min=0, help="Fit a saved selector anew on so many halves.")]
 Page = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
 Reduced = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="The reduced table; its ending is its format.")
@@ -113,6 +113,17 @@ class Reading:
         self._check(given.get("delimiter", ","), given.get("decimal"), given.get("thousands"))
         return Request(**(given | changes))
 
+    def flags(self) -> str:
+        """Return the options as they are typed, to be repeated in another command."""
+        from shlex import quote
+
+        parts = []
+        for name, value in (self.options | ({"missing": self.missing} if self.missing else {})).items():
+            on, _, off = _flag(name).partition("/")
+            text = ",".join(value) if isinstance(value, list) else str(value)
+            parts.append((on if value else off) if isinstance(value, bool) else f"{on}={quote(text)}")
+        return "".join(f" {part}" for part in parts if part)
+
     def _check(self, delimiter: str, decimal: str | None, thousands: str | None) -> None:
         if len(delimiter) != 1:
             raise UsageError(f"--delimiter takes one sign (or 'tab'); got {delimiter!r}.")
@@ -126,33 +137,52 @@ class Reading:
             raise UsageError(f"--missing takes keep, median, drop-rows or error; got {self.missing!r}.")
 
 
+def _flag(name: str) -> str:
+    """Return an option of :data:`READING` as it is typed, with its opposite if it has one."""
+    metavar = READING[name][1]
+    return metavar if "/" in metavar else f"--{name.replace('_', '-')}"
+
+
 def _reading_parameters() -> list[inspect.Parameter]:
     """Return the options of :data:`READING` as parameters of a command; one that is not given is None."""
     found = []
     for name, (kind, metavar, text) in READING.items():
-        flag = metavar if "/" in metavar else f"--{name.replace('_', '-')}"
         more: dict[str, Any] = {"min": 0} if kind in (int, float) else {}
-        option = typer.Option(flag, metavar=None if kind is bool else metavar, help=text, rich_help_panel=PANEL, **more)
+        option = typer.Option(
+            _flag(name), metavar=None if kind is bool else metavar, help=text, rich_help_panel=PANEL, **more
+        )
         annotation: Any = Annotated[kind | None, option]
         found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     return found
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add to a command the options of :data:`READING` as its argument ``reading``, and make its errors one sentence."""
-    signature = inspect.signature(function, eval_str=True)
-    own = [parameter for name, parameter in signature.parameters.items() if name != "reading"]
-    shared = _reading_parameters()
+def command(home: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a signature stand for the work that a function of ``tamis.cli`` does; its errors become one sentence.
 
-    @wraps(function)
-    def run(**values: Any) -> None:
-        given = {parameter.name: values.pop(parameter.name) for parameter in shared}
-        missing, options = given.pop("missing"), {name: value for name, value in given.items() if value is not None}
-        with_errors_as_sentences(lambda: function(**values, reading=Reading(missing, options)))
+    Parameters
+    ----------
+    home : str
+        ``module:function``, imported when the command runs; it takes one namespace with the values of all parameters,
+        and the options of :data:`READING`, which are added to the signature, as ``reading``.
+    """
 
-    run.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
-    return run
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        own, shared = [*inspect.signature(function, eval_str=True).parameters.values()], _reading_parameters()
+
+        @wraps(function)
+        def run(**values: Any) -> None:
+            given = {parameter.name: values.pop(parameter.name) for parameter in shared}
+            values["reading"] = Reading(given.pop("missing"), {n: v for n, v in given.items() if v is not None})
+            module, _, name = home.partition(":")
+            with_errors_as_sentences(
+                lambda: getattr(import_module(f"tamis.cli.{module}"), name)(SimpleNamespace(**values))
+            )
+
+        run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+        return run
+
+    return decorate
 
 
 class Command(TyperCommand):
@@ -226,12 +256,12 @@ def parse_k(text: str) -> int | None:
     return int(text)
 
 
-def parse_settings(entries: Iterable[str] | None) -> dict[str, Any]:
-    """Turn ``name=value`` into parameters; values are written as in Python, and else are text."""
+def parse_settings(given: Any) -> dict[str, Any]:
+    """Turn ``--set name=value``, --n-init and --checkpoint into parameters; values are Python, and else are text."""
     from ast import literal_eval
 
     found: dict[str, Any] = {}
-    for entry in entries or ():
+    for entry in given.settings or ():
         name, sign, text = entry.partition("=")
         if not sign or not name.strip():
             raise UsageError(f"--set takes NAME=VALUE; got {entry!r}.")
@@ -239,7 +269,8 @@ def parse_settings(entries: Iterable[str] | None) -> dict[str, Any]:
             found[name.strip().replace("-", "_")] = literal_eval(text)
         except (ValueError, SyntaxError):
             found[name.strip().replace("-", "_")] = text
-    return found
+    own = {"n_init": getattr(given, "n_init", None), "checkpoint_dir": getattr(given, "checkpoint", None)}
+    return found | {name: value if name == "n_init" else str(value) for name, value in own.items() if value is not None}
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tamis.io.readers import Table
+    from tamis.verdict import Verdict
 
 
 def is_terminal() -> bool:
@@ -76,6 +77,15 @@ def say(text: str, style: str = "", fold: bool = True) -> None:
     if is_terminal() and fold:
         text = fill(text, console.width, subsequent_indent="  " if text.startswith("• ") else "")
     console.print(Text(text, style=style), soft_wrap=True)
+
+
+def print_verdict(verdict: "Verdict") -> None:
+    """Print whether a list may be trusted, and why."""
+    from tamis.cli.words import in_options
+
+    say(verdict.headline + ".", "bold green" if verdict.trusted else "bold red")
+    for text in verdict.reasons:
+        say(f"• {in_options(text)}")
 
 
 def number(value: Any) -> str:

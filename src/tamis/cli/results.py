@@ -72,28 +72,25 @@ def default_folder(source: Path, command: str) -> Path:
 @contextmanager
 def output_folder(path: Path) -> Iterator[Path]:
     """Make a folder at once, so that a mistake shows before hours of training; unmake it if nothing was written."""
-    made: list[Path] = []
     try:
-        _make(path, made)
+        _make(path)
         yield path
     except BaseException:
-        remove_empty(made)
+        remove_empty()
         raise
     finally:
-        for folder in made:
-            _made.remove(folder)
+        _made.clear()
 
 
 _made: list[Path] = []
 """Folders that were made for results which are not written yet."""
 
 
-def _make(path: Path, made: list[Path]) -> None:
+def _make(path: Path) -> None:
     try:
         for folder in [*reversed(path.parents), path]:
             if not folder.exists():
                 folder.mkdir()
-                made.append(folder)
                 _made.append(folder)
     except OSError as error:
         raise UsageError(f"{path}: cannot be made ({error.strerror or error}); choose another with -o.") from error
@@ -104,9 +101,9 @@ def _make(path: Path, made: list[Path]) -> None:
     remove_leftovers(path)
 
 
-def remove_empty(folders: list[Path] = _made) -> None:
+def remove_empty() -> None:
     """Remove folders that were made, if nothing was written into them."""
-    for folder in reversed(folders):
+    for folder in reversed(_made):
         with suppress(OSError):
             folder.rmdir()
 

@@ -1,20 +1,20 @@
-"""One run of ``select``: read, fill, fit, analyse, write, print."""
+"""``select``: read, fill, fit, analyse, write, print."""
 
 import time
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tamis.cli import fitting, output, processes, results
-from tamis.cli.options import EXIT_INTERRUPTED, Reading, parse_shape
+from tamis.cli.options import EXIT_INTERRUPTED, parse_k, parse_settings, parse_shape, split
 from tamis.cli.progress import Bar, interruptible
 
 if TYPE_CHECKING:
     from tamis.io.readers import Table
-    from tamis.report import Analysis
     from tamis.verdict import Verdict
 
 SHOWN = 20
@@ -24,47 +24,46 @@ HEADINGS = ["rank", "feature", "score", "nearest_chosen", "correlation", "predic
 """Of selected.csv and features.csv."""
 
 
-@dataclass
-class Selection:
+def select(given: Any) -> None:
+    """Choose features and write them; under torchrun, only the first process analyses, writes and prints."""
+    run, first = _Selection(given), processes.is_first()
+    with Bar(given.quiet or given.json or not first) as bar, processes.together():
+        fitting.begin_import(given.method)
+        with results.output_folder(run.folder) if first else nullcontext():
+            results.check_outputs(run.paths.values(), [given.file], given.force)
+            read = fitting.read_with_bar(given.file, given.reading.request(), bar)
+            run.fit(read, bar)
+            if first:
+                run.analyse(bar)
+                run.write(read)
+    if first:
+        run.show()
+
+
+class _Selection:
     """One run of ``select``: what was asked for, and, once it is done, what came out."""
 
-    file: Path
-    k: int | None
-    method: str
-    seed: int
-    folder: Path
-    reading: Reading
-    json: bool
-    force: bool
-    begun: float = field(default_factory=time.monotonic)
-
-    def run(self, bar: Bar, shape: str | None, **lists: Any) -> None:
-        """Do everything but print the result; under torchrun, only the first process analyses and writes."""
-        with results.output_folder(self.folder) if processes.is_first() else nullcontext():
-            results.check_outputs(self.paths.values(), [self.file], self.force)
-            read = fitting.read_with_bar(self.file, self.reading.request(), bar)
-            self._fit(read, bar, lists)
-            if processes.is_first():
-                self._analyse(bar)
-                self._write(read, parse_shape(shape, self.table.shape[1]))
-
-    @property
-    def paths(self) -> dict[str, Path]:
-        """The files that are written; what took longest to compute comes first."""
-        stem, ending = results.name_parts(self.file)
+    def __init__(self, given: Any) -> None:
+        self.given, self.begun, self.k = given, time.monotonic(), parse_k(given.k)
+        self.folder = given.output or results.default_folder(given.file, "tamis")
         names = {"selector": "selector.tamis", "selected": "selected.csv", "features": "features.csv"}
-        names |= {"page": "report.html", "reduced": f"{stem}-selected{ending}", "result": "result.json"}
-        return {what: self.folder / name for what, name in names.items()}
+        names |= {"page": "report.html", "reduced": "{}-selected{}".format(*results.name_parts(given.file))}
+        self.paths = {what: self.folder / name for what, name in (names | {"result": "result.json"}).items()}
 
-    def _fit(self, read: "Table", bar: Bar, lists: dict[str, Any]) -> None:
+    def fit(self, read: "Table", bar: Bar) -> None:
+        """Fill missing cells if the method needs it, find out how many features to choose, and fit."""
         from tamis.io.writers import check_names
 
+        given = self.given
         check_names(self.paths["reduced"], read)
-        self.table = fitting.fill_for(read, self.reading.missing, self.method)
+        self.table = fitting.fill_for(read, given.reading.missing, given.method)
+        self.shape = parse_shape(given.image_shape, self.table.shape[1])
         size = fitting.size_for(self.table, self.k)
         bar.stage("Starting")
-        unfitted = fitting.make_selector(self.method, size, self.table, self.seed, **lists)
-        if not self.json and processes.is_first():
+        lists: dict[str, Any] = {"keep": split(given.must_keep), "never": split(given.never)}
+        settings = parse_settings(given)
+        unfitted = fitting.make_selector(given.method, size, self.table, given.seed, settings=settings, **lists)
+        if not given.json and processes.is_first():
             output.print_read(self.table)
             if self.k is None:
                 output.say(
@@ -75,56 +74,56 @@ class Selection:
             self.selector = fitting.fit(unfitted, self.table, bar, state, size)
         self.stopped = state.asked and hasattr(self.selector, "history_")
 
-    def _analyse(self, bar: Bar) -> None:
+    def analyse(self, bar: Bar) -> None:
         """Analyse the choice; a training that was cut short is never trusted."""
         from tamis.report import analyse
+        from tamis.report.features import rows
         from tamis.verdict import Verdict
 
         bar.stage("Analysing the choice")
         # A method may take missing cells; scores need every one.
         self.filled = fitting.fill_for(self.table, None, None)
         structure = getattr(self.selector, "structure_", None)
-        self.analysis: Analysis = analyse(self.selector, self.filled, structure, self.seed)
+        self.analysis = analyse(self.selector, self.filled, structure, self.given.seed)
         found: Verdict = self.selector.verdict_
         cut = "Training was stopped early, so that the features are those in the lead at that moment."
         self.verdict = Verdict(False, [cut, *([] if found.trusted else found.reasons)]) if self.stopped else found
+        self.rows = rows(self.analysis)
+        self.chosen = self.rows[: self.analysis.k]
+        self.steps = next_steps(
+            self.given, self.paths["selector"], self.verdict, len(self.chosen), self.paths["reduced"]
+        )
 
-    def _write(self, read: "Table", shape: tuple[int, int] | None) -> None:
+    def write(self, read: "Table") -> None:
+        """Write all files, each in one piece; what took longest to compute comes first."""
         from tamis.io.files import recording, write_text
         from tamis.io.writers import write_table
         from tamis.report import write_report
-        from tamis.report.features import rows
 
-        self.rows = rows(self.analysis)
+        given, paths = self.given, self.paths
         lines = [[r.rank, r.name, r.score, r.nearest, r.correlation, r.predicted, r.why, r.evidence] for r in self.rows]
-        chosen, paths = [row.name for row in self.rows[: self.analysis.k]], self.paths
-        reduced = results.reduced_table(read, chosen, paths["reduced"])
-        page: dict[str, Any] = {"title": self.file.name, "steps": self.steps(), "image_shape": shape}
+        reduced = results.reduced_table(read, [row.name for row in self.chosen], paths["reduced"])
+        page: dict[str, Any] = {"title": given.file.name, "steps": self.steps, "image_shape": self.shape}
         with recording():
             self.selector.save(paths["selector"])
-            write_text(paths["selected"], results.csv_text(HEADINGS, lines[: len(chosen)]))
+            write_text(paths["selected"], results.csv_text(HEADINGS, lines[: len(self.chosen)]))
             write_text(paths["features"], results.csv_text(HEADINGS, lines))
             write_report(paths["page"], self.selector, self.filled, self.analysis, self.verdict, **page)
-            write_table(paths["reduced"], reduced, source=self.file, transpose=read_transposed(self.reading))
+            write_table(paths["reduced"], reduced, source=given.file, transpose="transpose" in given.reading.options)
             self.document = self._document()
             results.write_result(self.folder, self.document)
 
-    def steps(self) -> list[tuple[str, str]]:
-        """Return what to do next: sentences, each with a command or an empty string."""
-        return next_steps(self.file, self.paths["selector"], self.verdict, self.analysis.k, self.paths["reduced"])
-
     def _document(self) -> dict[str, Any]:
-        chosen = [{"rank": r.rank, "feature": r.name, "score": r.score} for r in self.rows[: self.analysis.k]]
         return results.document_of(
             "select",
-            self.file,
+            self.given.file,
             self.table,
             shape=[self.table.shape[0], len(self.table.original_names)],
-            method=self.method,
-            k=len(chosen),
-            seed=self.seed,
+            method=self.given.method,
+            k=len(self.chosen),
+            seed=self.given.seed,
             stopped_early=self.stopped,
-            selected=chosen,
+            selected=[{"rank": row.rank, "feature": row.name, "score": row.score} for row in self.chosen],
             verdict=asdict(self.verdict),
             scores=self.analysis.scores,
             files={name: str(path) for name, path in self.paths.items()},
@@ -133,44 +132,30 @@ class Selection:
 
     def show(self) -> None:
         """Print the result."""
-        if self.json:
+        if self.given.json:
             output.print_json(self.document)
         else:
-            self._print()
+            shown = self.chosen[:SHOWN] if output.is_terminal() else self.chosen
+            rows = [[str(row.rank), row.name, output.number(row.score), row.why] for row in shown]
+            more = f" (the best {len(shown)} of {len(self.chosen)}; all are in {self.paths['selected']})"
+            title = f"Chosen features{more if len(shown) < len(self.chosen) else ''}"
+            output.print_table(title, ["rank", "feature", "score", "why"], rows, numbers=(0, 2))
+            output.print_verdict(self.verdict)
+            for step in self.steps:
+                output.say(" ".join(step).rstrip(), fold=False)
+            output.say(f"Page: {self.paths['page']}", fold=False)
         if self.stopped:
             raise typer.Exit(EXIT_INTERRUPTED)
 
-    def _print(self) -> None:
-        from tamis.cli.words import in_options
-
-        limit = min(self.analysis.k, SHOWN) if output.is_terminal() else self.analysis.k
-        lines = [[str(row.rank), row.name, output.number(row.score), row.why] for row in self.rows[:limit]]
-        more = f" (the best {limit} of {self.analysis.k}; all are in {self.paths['selected']})"
-        title = f"Chosen features{more if limit < self.analysis.k else ''}"
-        output.print_table(title, ["rank", "feature", "score", "why"], lines, numbers=(0, 2))
-        output.say(self.verdict.headline + ".", "bold green" if self.verdict.trusted else "bold red")
-        for text in self.verdict.reasons:
-            output.say(f"• {in_options(text)}")
-        for text, command in self.steps():
-            output.say(f"{text} {command}".rstrip(), fold=False)
-        output.say(f"Page: {self.paths['page']}", fold=False)
-
-
-def read_transposed(reading: Reading) -> bool:
-    """Return whether the file has features in rows."""
-    return bool(reading.options.get("transpose"))
-
 
 def next_steps(
-    file: Path, selector: Path, verdict: "Verdict", k: int, reduced: Path | None = None
+    given: Any, selector: Path, verdict: "Verdict", k: int, reduced: Path | None = None
 ) -> list[tuple[str, str]]:
     """Return what to do next after a selection: sentences, each with a command or an empty string."""
-    from shlex import quote
-
-    table = quote(str(file))
-    sizes = ("See what more or fewer features would keep:", f"tamis curve {table}")
+    table, flags = quote(str(given.file)), given.reading.flags()
+    sizes = ("See what more or fewer features would keep:", f"tamis curve {table}{flags}")
     if not verdict.trusted:
-        check = ("See whether the file was read as you mean it:", f"tamis check {table}")
-        return [check, sizes, ("See what other methods choose:", f"tamis compare {table} -k {k}")]
+        check = ("See whether the file was read as you mean it:", f"tamis check {table}{flags}")
+        return [check, sizes, ("See what other methods choose:", f"tamis compare {table} -k {k}{flags}")]
     go_on = [(f"Go on with {reduced}, the table with these features alone.", "")] if reduced else []
     return [*go_on, ("Take the same features from another file:", f"tamis apply {quote(str(selector))} FILE"), sizes]

@@ -10,7 +10,7 @@ from tamis.report.plots import CHOSEN, OTHER, THIRD, Figure, label, points
 
 MAX_POINTS = 6000
 MAX_NAMES = 40
-"""With more chosen features, their names are shown at the pointer only."""
+"""With more features, names are shown at the pointer only."""
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
@@ -21,40 +21,36 @@ def map_figure(analysis: Analysis) -> Figure:
     alone = circles.pop(-1)
     radii = np.array([np.sqrt(len(members) + 5) for members in circles.values()])
     centres = shelves(2 * radii + 1)
-    data = [_members(analysis, *circle, centre) for circle, centre in zip(circles.items(), centres, strict=True)]
-    data += [_alone(analysis, alone, centres, radii)] if len(alone) else []
+    data = [_around(analysis, *circle, centre) for circle, centre in zip(circles.items(), centres, strict=True)]
+    data += [_below(analysis, alone, centres, radii)] if len(alone) else []
     hubs = points(centres[:, 0], centres[:, 1], "chosen", THIRD, 12)
     hubs["marker"] |= {"symbol": "diamond", "opacity": 1}
-    names = [f"<b>{label(analysis.names[i])}</b>" for i in circles]
-    hubs |= {"text": names, "hovertemplate": "%{text}: chosen<extra></extra>"}
+    hubs |= {
+        "text": [label(analysis.names[i]) for i in circles],
+        "hovertemplate": "<b>%{text}</b>: chosen<extra></extra>",
+    }
     layout: dict[str, Any] = {"showlegend": False, "hovermode": "closest", "margin": dict.fromkeys("lrtb", 8)}
     layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
     if analysis.k <= MAX_NAMES:
-        below = zip(circles, centres[:, 0], centres[:, 1] - radii, strict=True)
-        layout["annotations"] = [_name(analysis.names[i], x, y) for i, x, y in below]
+        # Below the circle, or below the diamond where all other points have names, too.
+        below = centres[:, 1] - radii * (len(analysis.names) > MAX_NAMES)
+        places = zip(circles, centres[:, 0], below, strict=True)
+        layout["annotations"] = [_name(analysis.names[i], x, y) for i, x, y in places]
     n_rows = len(np.unique(centres[:, 1] + radii))
-    shown = len(alone) + sum(len(members) for members in circles.values())
-    return Figure(
-        "map",
-        "Which chosen feature stands for which others",
-        _caption(shown, len(analysis.others), len(alone)),
-        [*data, hubs],
-        layout | {"height": int(np.clip(150 * n_rows + 80 * (len(alone) > 0), 300, 640))},
-    )
-
-
-def _caption(shown: int, total: int, alone: int) -> str:
-    text = (
+    layout["height"] = int(np.clip(150 * n_rows + 80 * (len(alone) > 0), 300, 640))
+    shown, total = len(alone) + sum(map(len, circles.values())), len(analysis.others)
+    caption = (
         "Diamonds are the chosen features. Around each lie the features that it stands for, the most similar ones "
         "inside and in the fullest colour; names show at the pointer."
+        + " Grey points below are like none of the chosen." * bool(len(alone))
+        + f" {shown:,} of {total:,} points are drawn." * (shown < total)
     )
-    text += " Grey points below are like none of the chosen." if alone else ""
-    return text + (f" {shown:,} of {total:,} points are drawn." if shown < total else "")
+    return Figure("map", "Which chosen feature stands for which others", caption, [*data, hubs], layout)
 
 
 def _name(name: str, x: float, y: float) -> dict[str, Any]:
     text = f"<b>{label(name, 14)}</b>"
-    return {"text": text, "x": float(x), "y": float(y), "showarrow": False, "yanchor": "top", "font": {"size": 12}}
+    return {"text": text, "x": float(x), "y": float(y), "showarrow": False, "yanchor": "top", "yshift": -4}
 
 
 def thinned(analysis: Analysis) -> dict[int, Places]:
@@ -78,30 +74,29 @@ def shelves(diameters: Array) -> Array:
     return np.array(centres)
 
 
-def _members(analysis: Analysis, hub: int, members: Places, centre: Array) -> dict[str, Any]:
+def _around(analysis: Analysis, hub: int, members: Places, centre: Array) -> dict[str, Any]:
     """Return the points around a chosen feature on a sunflower's spiral, on which each gets the same area."""
     turns = np.arange(len(members))
     x = centre[0] + np.sqrt(turns + 3) * np.cos(turns * GOLDEN_ANGLE)
     y = centre[1] + np.sqrt(turns + 3) * np.sin(turns * GOLDEN_ANGLE)
-    trace = points(x, y, "", CHOSEN, _size(analysis))
+    like = [f"like {label(analysis.names[hub])} ({analysis.correlation[i]:+.2f})" for i in members]
+    trace = _dots(analysis, members, x, y, CHOSEN, like)
     trace["marker"]["opacity"] = np.round(0.25 + 0.75 * np.abs(analysis.correlation[members]), 2).tolist()
-    like = label(analysis.names[hub])
-    trace["text"] = [
-        f"<b>{label(analysis.names[i])}</b>: like {like} ({analysis.correlation[i]:+.2f})" for i in members
-    ]
-    return trace | {"hovertemplate": "%{text}<extra></extra>"}
+    return trace
 
 
-def _alone(analysis: Analysis, features: Places, centres: Array, radii: Array) -> dict[str, Any]:
-    """Return the points of the other features, in lines below everything."""
+def _below(analysis: Analysis, features: Places, centres: Array, radii: Array) -> dict[str, Any]:
+    """Return the points of features like none of the chosen, in lines below everything."""
     width, bottom = (centres[:, 0] + radii).max(), (centres[:, 1] - radii).min()
     n_lines = int(np.ceil(np.sqrt(len(features) / 20)))
     line, place = np.divmod(np.arange(len(features)), int(np.ceil(len(features) / n_lines)))
-    x, y = (place + 0.5) * width / (place.max() + 1), bottom * (1.15 + 0.25 * line / n_lines)
-    trace = points(x, y, "", OTHER, _size(analysis) - 1)
-    trace["text"] = [f"<b>{label(analysis.names[i])}</b>: like none of the chosen" for i in features]
-    return trace | {"hovertemplate": "%{text}<extra></extra>"}
+    x, y = (place + 0.5) * width / (place.max() + 1), bottom * (1.2 + 0.25 * line / n_lines)
+    return _dots(analysis, features, x, y, OTHER, ["like none of the chosen"] * len(features))
 
 
-def _size(analysis: Analysis) -> int:
-    return int(np.clip(110 / np.sqrt(len(analysis.names)), 4, 10))
+def _dots(analysis: Analysis, features: Places, x: Array, y: Array, colour: str, told: list[str]) -> dict[str, Any]:
+    trace = points(x, y, "", colour, int(np.clip(110 / np.sqrt(len(analysis.names)), 4, 10)))
+    trace |= {"text": [label(analysis.names[i]) for i in features], "customdata": told}
+    if len(analysis.names) <= MAX_NAMES:
+        trace |= {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
+    return trace | {"hovertemplate": "<b>%{text}</b>: %{customdata}<extra></extra>"}

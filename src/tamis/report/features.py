@@ -1,11 +1,10 @@
 """One row for each feature: why it was chosen or left out, and the evidence, in words."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tamis.report.analysis import Analysis
+from tamis.report.analysis import Analysis, Places
 
 NAMED = 3
 WELL = 0.5
@@ -33,9 +32,8 @@ def rows(analysis: Analysis, limit: int | None = None) -> list[Row]:
     return [_row(rank, int(i), analysis, represented) for rank, i in enumerate(analysis.order[:limit], start=1)]
 
 
-def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, np.ndarray]) -> Row:
-    chosen, nearest = i in represented, int(analysis.nearest[i])
-    score = float(analysis.method_scores[i])
+def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, Places]) -> Row:
+    chosen, nearest, score = i in represented, int(analysis.nearest[i]), float(analysis.method_scores[i])
     return Row(
         rank,
         analysis.names[i],
@@ -44,13 +42,12 @@ def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, np.ndarra
         nearest="" if nearest < 0 else analysis.names[nearest],
         correlation=None if nearest < 0 else float(analysis.correlation[i]),
         predicted=None if chosen or not analysis.varies[i] else max(0.0, float(analysis.predicted[i])),
-        why=stands_for(represented[i], analysis) if chosen else _left_out(i, analysis),
-        evidence=evidence(i, analysis),
+        why=_stands_for(represented[i], analysis) if chosen else _left_out(i, analysis),
+        evidence=_evidence(i, analysis),
     )
 
 
-def stands_for(others: Sequence[int] | np.ndarray, analysis: Analysis) -> str:
-    """Write ``Stands for 9 features: a (+0.98), b (-0.95), ...``."""
+def _stands_for(others: Places, analysis: Analysis) -> str:
     if not len(others):
         return "Stands for itself."
     shown = ", ".join(f"{analysis.names[i]} ({analysis.correlation[i]:+.2f})" for i in others[:NAMED])
@@ -70,8 +67,7 @@ def _left_out(i: int, analysis: Analysis) -> str:
     )
 
 
-def evidence(i: int, analysis: Analysis) -> str:
-    """Write ``depends on x; p < 0.001``."""
+def _evidence(i: int, analysis: Analysis) -> str:
     if not analysis.varies[i]:
         return ""
     p = analysis.pvalues[i]

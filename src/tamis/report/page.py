@@ -1,6 +1,7 @@
 """The pages themselves: templates filled in, with Plotly inside, written in one piece."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -40,7 +41,7 @@ def write_report(
     steps: Sequence[tuple[str, str]] = (),
     image_shape: tuple[int, int] | None = None,
 ) -> Path:
-    """Write the page of a selection.
+    """Write the page of a selection, and return its path.
 
     Parameters
     ----------
@@ -58,11 +59,6 @@ def write_report(
         What to do next: a sentence, and a command or an empty string.
     image_shape : (int, int), optional
         Height and width, if the features are the pixels of images.
-
-    Returns
-    -------
-    Path
-        The path.
     """
     values: dict[str, Any] = {
         "method": type(selector).__name__,
@@ -129,10 +125,8 @@ def write_comparison(
     sizes = [entry.k for entry in entries]
     x = [entry.name for entry in entries] if start is None else sizes
     figures = plots.score_figures(x, [entry.scores for entry in entries], [entry.random for entry in entries])
-    counts: dict[str, int] = {}
-    for name in (name for entry in entries for name in entry.selected):
-        counts[name] = counts.get(name, 0) + 1
-    shared = sorted(counts, key=lambda name: -counts[name])
+    counts = Counter(name for entry in entries for name in entry.selected)
+    shared = [name for name, _ in counts.most_common()]
     values: dict[str, Any] = {
         "entries": entries,
         "title": title,

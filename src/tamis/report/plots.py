@@ -68,11 +68,11 @@ def sample_figures(analysis: Analysis, labels: Any = None) -> list[Figure]:
     caption = f"Each point is a sample, its colour the {colouring}. Alike pictures mean that little was lost."
     known = None if labels is None else np.asarray(labels)[analysis.rows].astype(str)
     layout = axes("component 1", "component 2", labels is not None, height=400)
-    views = [
-        ("view-chosen", "The samples as the chosen features show them", analysis.view_chosen),
-        ("view-all", "The samples as all features show them", analysis.view_all),
+    views = {"the chosen": analysis.view_chosen, "all": analysis.view_all}
+    return [
+        Figure(f"view-{who.split()[-1]}", f"The samples as {who} features show them", caption, data, layout)
+        for who, data in ((who, _clouds(view, analysis, known)) for who, view in views.items())
     ]
-    return [Figure(n, title, caption, _clouds(view, analysis, known), dict(layout)) for n, title, view in views]
 
 
 def _clouds(view: Array, analysis: Analysis, known: Any) -> list[dict[str, Any]]:
@@ -104,10 +104,7 @@ def prediction_figure(analysis: Analysis) -> Figure | None:
         return None
     counts, edges = np.histogram(np.clip(analysis.predicted[others], 0, 1), bins=20, range=(0, 1))
     bars = points(edges[:-1] + 0.025, counts, "features", CHOSEN, 0) | {"type": "bar"}
-    caption = (
-        "How much of every other feature with structure can be predicted, on samples held out. The further right, the "
-        "more of the table the chosen features hold."
-    )
+    caption = "How much of every other feature with structure the chosen predict, on samples held out; 1 is all of it."
     layout = axes("share predicted", "features", False)
     return Figure("prediction", "How much of the rest is kept", caption, [bars], layout)
 
@@ -121,9 +118,7 @@ def score_figure(analysis: Analysis) -> Figure:
     trace = points(ranks + 1, analysis.method_scores[shown], "features", colours, 6)
     trace["text"] = [label(analysis.names[i]) for i in shown]
     trace["hovertemplate"] = "%{text}<br>rank %{x}, score %{y}<extra></extra>"
-    caption = (
-        "The larger the score, the more the method wants the feature; the chosen are blue. Names show at the pointer."
-    )
+    caption = "The larger the score, the more the method wants the feature; the chosen are blue."
     return Figure("scores", "Score of every feature", caption, [trace], axes("rank", "score", False))
 
 
@@ -134,13 +129,12 @@ def training_figures(selector: Any) -> list[Figure]:
         return []
     terms = [name for name in history.dtype.names if name not in ("epoch", "temperature", "peak_probability")]
     settled = "Mean over the units of their largest selection probability; 1 means settled."
-    plans = [
+    figures = []
+    for name, title, columns, caption in (
         ("objective", "J and its terms", terms, "Smaller is better."),
         ("temperature", "Temperature", ["temperature"], "Choices become hard as it falls."),
         ("peak", "Peak probability", ["peak_probability"], settled),
-    ]
-    figures = []
-    for name, title, columns, caption in plans:
+    ):
         named = zip(columns, LABEL_COLOURS * len(columns), strict=False)
         data = [lines(history["epoch"], history[column], column.replace("_", " "), c) for column, c in named]
         figures.append(Figure(name, title, caption, data, axes("epoch", "", len(data) > 1)))

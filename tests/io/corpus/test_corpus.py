@@ -92,7 +92,7 @@ def test_the_other_commands(name, run, place, tmp_path):
     case = GOOD[name]
     file, options = place(case), case.options
     run("select", file, "-k", 2, "-m", "variance", "-o", "out", *options)
-    scoring = ["--random", 2, "--resamples", 2]
+    scoring = ["--random", 2]
     for arguments in (
         ["curve", file, "-k", "1,2", "-m", "variance", "-o", "curve", *options],
         ["compare", file, "-k", 2, "-m", "variance,random", "-o", "compare", *options],
