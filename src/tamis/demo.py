@@ -1,4 +1,4 @@
-"""A first look at tamis: ``python -m tamis.demo`` picks two moons out of nuisance and copied columns."""
+"""A first look at tamis: ``python -m tamis.demo`` picks two moons out of nuisance and copied features."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,8 @@ def main(output: Path = OUTPUT) -> Path:
     console = Console()
     table = moons_with_copies(6, seed=0)
     console.print(
-        f"A table of {table.X.shape[0]} rows and {table.X.shape[1]} columns: two moons, a noisy copy of both "
-        "coordinates, six nuisance columns and their copies. Which two columns carry its structure?"
+        f"A table of {table.X.shape[0]} rows and {table.X.shape[1]} features: two moons, a noisy copy of both "
+        "coordinates, six nuisance features and their copies. Which two features carry its structure?"
     )
     selector = fit_with_bar(table, console)
     console.print(_chosen(selector, table))
@@ -75,7 +75,7 @@ def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:
 
 
 def draw(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
-    """Draw the rows on the chosen columns, on two others, and the training curve."""
+    """Draw the rows on the chosen features, on two others, and the training curve."""
     import matplotlib
 
     matplotlib.use("agg")

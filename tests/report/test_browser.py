@@ -64,7 +64,7 @@ def test_it_draws_without_complaint_or_request(opened):
     for summary in tab.locator("summary").all():
         summary.click()
     tab.wait_for_function("[...document.querySelectorAll('.plot')].every((p) => p.querySelector('.main-svg'))")
-    assert tab.locator(".plot").count() == 9
+    assert tab.locator(".plot").count() == 8
     for plot in tab.locator(".plot").all():
         assert plot.bounding_box()["height"] > 100
         assert plot.bounding_box()["width"] > 300

@@ -1,6 +1,5 @@
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -43,7 +42,7 @@ def test_names_cannot_leave_their_place(page):
     assert "{{ 7*7 }}" in text
     (data,) = re.findall(r'id="figures" type="application/json">(.*?)</script>', text, re.S)
     assert not set("<>&'") & set(data)
-    names = " ".join(str(name) for name in json.loads(data)["scores"]["data"][0]["text"])
+    names = " ".join(str(name) for name in json.loads(data)["map"]["data"][-1]["text"])
     # Plotly reads a kind of HTML, so that names are escaped for it once more.
     assert "&lt;script&gt;" in names
 
@@ -51,7 +50,7 @@ def test_names_cannot_leave_their_place(page):
 def test_all_the_plots_are_there(page):
     drawn = {attributes["data-figure"] for tag, attributes in tags(page) if "data-figure" in attributes}
     first = {"pixels", "predicted-pixels", "map", "view-chosen", "view-all"}
-    assert drawn == first | {"scores", "objective", "temperature", "peak"}
+    assert drawn == first | {"objective", "temperature", "peak"}
 
 
 def test_long_names_do_not_make_a_large_page(rng, tmp_path, quick):
@@ -62,14 +61,6 @@ def test_long_names_do_not_make_a_large_page(rng, tmp_path, quick):
     page = write_report(tmp_path / "r.html", selector, table, analysis, selector.verdict_)
     assert page.stat().st_size < 6_000_000
     assert "further ones are in features.csv" in page.read_text()
-
-
-def test_many_features_are_thinned_out(analysis):
-    d = 20_000
-    many = replace(
-        analysis, names=[f"g{i}" for i in range(d)], order=np.arange(d), k=5000, method_scores=np.linspace(1, 0, d)
-    )
-    assert sum(len(trace["x"]) for trace in plots.score_figure(many).data) <= plots.MAX_POINTS
 
 
 def test_what_was_read_is_told_with_the_options(rng, tmp_path):

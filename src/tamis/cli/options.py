@@ -127,14 +127,15 @@ class Reading:
     def _check(self, delimiter: str, decimal: str | None, thousands: str | None) -> None:
         if len(delimiter) != 1:
             raise UsageError(f"--delimiter takes one sign (or 'tab'); got {delimiter!r}.")
-        if decimal not in (None, ".", ","):
-            raise UsageError(f"--decimal takes . or , ; got {decimal!r}.")
-        if thousands not in (None, ".", ",", " ", "'"):
-            raise UsageError(f"--thousands takes , or . or ' or a space; got {thousands!r}.")
+        for name, value, allowed, words in (
+            ("decimal", decimal, ".,", ". or , "),
+            ("thousands", thousands, ".,' ", ", or . or ' or a space"),
+            ("missing", self.missing, ("keep", "median", "drop-rows", "error"), "keep, median, drop-rows or error"),
+        ):
+            if value is not None and value not in tuple(allowed):
+                raise UsageError(f"--{name} takes {words}; got {value!r}.")
         if decimal is not None and decimal == thousands:
             raise UsageError(f"--decimal and --thousands are both {decimal!r}; one mark cannot be both.")
-        if self.missing not in (None, "keep", "median", "drop-rows", "error"):
-            raise UsageError(f"--missing takes keep, median, drop-rows or error; got {self.missing!r}.")
 
 
 def _flag(name: str) -> str:

@@ -31,16 +31,10 @@ SHARED = 200
 
 
 def write_report(
-    path: str | Path,
-    selector: Any,
-    table: Table,
-    analysis: Analysis,
-    verdict: Verdict,
-    *,
-    title: str = "Selected features",
-    steps: Sequence[tuple[str, str]] = (),
+    path: str | Path, selector: Any, table: Table, analysis: Analysis, verdict: Verdict, *,
+    title: str = "Selected features", steps: Sequence[tuple[str, str]] = (),
     image_shape: tuple[int, int] | None = None,
-) -> Path:
+) -> Path:  # fmt: skip
     """Write the page of a selection, and return its path.
 
     Parameters
@@ -70,7 +64,7 @@ def write_report(
         "findings": finding_rows(table.report),
         "meanings": plots.MEANINGS,
         "parameters": _parameters(selector),
-        "details": [plots.score_figure(analysis), *plots.training_figures(selector)],
+        "details": plots.training_figures(selector),
     }
     figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     if image_shape:

@@ -18,9 +18,8 @@ LABEL_COLOURS = [
     *("#882255", "#44AA99", "#7B68C8", "#A0803C"),
 ]
 LABEL_MARKS = ["circle", "diamond", "square", "cross", "triangle-up", "x"]
-MAX_POINTS = 3000
+MAX_POINTS = 1500
 MAX_LABELS = 12
-NAME_LENGTH = 32
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Figure:
     layout: dict[str, Any]
 
 
-def label(name: Any, length: int = NAME_LENGTH) -> str:
+def label(name: Any, length: int = 32) -> str:
     """Shorten a name and escape it, since Plotly reads a kind of HTML."""
     text = str(name)
     return escape(text if len(text) <= length else text[: length - 1] + "…")
@@ -52,9 +51,9 @@ def points(x: Any, y: Any, name: str, colour: Any, size: int) -> dict[str, Any]:
     return trace | {"x": rounded(x), "y": rounded(y)}
 
 
-def lines(x: Any, y: Any, name: str, colour: str, **style: Any) -> dict[str, Any]:
+def lines(x: Any, y: Any, name: str, colour: str) -> dict[str, Any]:
     """Return a trace of connected points."""
-    return points(x, y, name, colour, 8) | {"mode": "lines", "line": {"color": colour, "width": 2, **style}}
+    return points(x, y, name, colour, 8) | {"mode": "lines", "line": {"color": colour, "width": 2}}
 
 
 def axes(x: str, y: str, legend: bool, **more: Any) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def sample_figures(analysis: Analysis, labels: Any = None) -> list[Figure]:
 
 
 def _clouds(view: Array, analysis: Analysis, known: Any) -> list[dict[str, Any]]:
-    x, y = view[: MAX_POINTS // 2].T
+    x, y = view[:MAX_POINTS].T
     if known is None:
         cloud = points(x, y, "samples", rounded(analysis.view_all[: len(x), 0], 3), 5)
         cloud["marker"]["colorscale"] = "Viridis"
@@ -107,19 +106,6 @@ def prediction_figure(analysis: Analysis) -> Figure | None:
     caption = "How much of every other feature with structure the chosen predict, on samples held out; 1 is all of it."
     layout = axes("share predicted", "features", False)
     return Figure("prediction", "How much of the rest is kept", caption, [bars], layout)
-
-
-def score_figure(analysis: Analysis) -> Figure:
-    """Draw the score of every feature by rank, the chosen marked."""
-    ranks = np.unique(np.linspace(0, len(analysis.order) - 1, MAX_POINTS).astype(int))
-    ranks = ranks[np.isfinite(analysis.method_scores[analysis.order[ranks]])]
-    shown = analysis.order[ranks]
-    colours = [CHOSEN if rank < analysis.k else OTHER for rank in ranks]
-    trace = points(ranks + 1, analysis.method_scores[shown], "features", colours, 6)
-    trace["text"] = [label(analysis.names[i]) for i in shown]
-    trace["hovertemplate"] = "%{text}<br>rank %{x}, score %{y}<extra></extra>"
-    caption = "The larger the score, the more the method wants the feature; the chosen are blue."
-    return Figure("scores", "Score of every feature", caption, [trace], axes("rank", "score", False))
 
 
 def training_figures(selector: Any) -> list[Figure]:
