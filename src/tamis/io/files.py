@@ -96,7 +96,7 @@ def _record(target: Path, content: Path) -> None:
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether a file is as tamis wrote it."""
+    """Return whether a file is as tamis wrote it."""
     wanted = {digest for digest, name in _written(path.parent) if name == path.name}
     return bool(wanted) and _digest(path) in wanted
 

@@ -47,7 +47,7 @@ def free_memory() -> int:
 
 
 def too_large(source: Any, share: float = SHARE) -> bool:
-    """Tell whether a table source would take more than a share of the free memory."""
+    """Return whether a table source would take more than a share of the free memory."""
     return bool(source.shape[0] * source.row_bytes > share * free_memory())
 
 
@@ -111,7 +111,7 @@ class Expanded(io.RawIOBase):
         return content
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return whether it can be read."""
         return True
 
 

@@ -125,7 +125,7 @@ def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, A
 
 
 def _fits_together(selector: Any) -> bool:
-    """Tell whether the attributes that all selectors share fit together."""
+    """Return whether the attributes that all selectors share fit together."""
     d, k, structure = selector.n_features_in_, len(selector.selected_), vars(selector).get("structure_")
     columns = [selector.support_, selector.ranking_, selector.scores_]
     masks = [selector.support_]

@@ -71,7 +71,7 @@ def _with_index(request: Request, table: Any) -> Request:
 
 
 def is_numeric(kind: Any) -> bool:
-    """Tell whether the values of an Arrow type are numbers."""
+    """Return whether the values of an Arrow type are numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 

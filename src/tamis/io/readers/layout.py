@@ -208,7 +208,7 @@ def _lines_before_table(lines: list[str], delimiter: str, runs: bool) -> int:
 
 
 def is_number(cell: str, decimal: str) -> bool:
-    """Tell whether Arrow reads a cell as a number or a missing one."""
+    """Return whether Arrow reads a cell as a number or a missing one."""
     if decimal == ",":
         if "." in cell:
             return False
@@ -221,7 +221,7 @@ def is_number(cell: str, decimal: str) -> bool:
 
 
 def has_header(cells: list[list[str]], decimal: str) -> bool:
-    """Tell whether the first line names the features.
+    """Return whether the first line names the features.
 
     It does if it holds a word, and no number but years or 1, 2, 3. Other whole numbers may be names of samples: then
     the words decide, which are not names if they occur again below.
@@ -277,7 +277,7 @@ def _decimals_in(rows: list[list[str]]) -> set[str]:
 
 
 def _is_units_row(body: list[list[str]], decimal: str) -> bool:
-    """Tell whether a row of units, such as kg or °C, stands between the header and the numbers."""
+    """Return whether a row of units, such as kg or °C, stands between the header and the numbers."""
     if len(body) < 3 or all(is_number(cell, decimal) for cell in body[0]):
         return False
     columns = zip(*body, strict=True)

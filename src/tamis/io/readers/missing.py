@@ -117,7 +117,7 @@ def _sentinels(table: Table) -> list[Finding]:
 
 
 def _is_far(values: NDArray[Any], edge: float) -> bool:
-    """Tell whether a value is farther from all others than twice their range, which must not be a single point."""
+    """Return whether a value is farther from all others than twice their range, which must not be a single point."""
     others = values[(values != edge) & ~np.isnan(values)]
     if len(others) < 2:
         return False

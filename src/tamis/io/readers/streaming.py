@@ -20,7 +20,7 @@ SMALL = 2**26
 
 
 def wanted(path: Path, request: Request) -> bool:
-    """Tell whether a file is to be read in pieces: asked for, the only way, or larger than memory likes."""
+    """Return whether a file is to be read in pieces: asked for, the only way, or larger than memory likes."""
     if path.is_dir():
         return path.suffix.lower() == ".zarr" or any(path.rglob("*.parquet"))
     if path.suffix.lower() not in READ_IN_PIECES or request.transpose or request.in_pieces is False:

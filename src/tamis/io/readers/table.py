@@ -20,7 +20,7 @@ Progress = Callable[[int, int], object]
 
 
 def unheard(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
 
 
 def is_number(kind: Any) -> bool:
-    """Tell whether an Arrow type is one of real numbers."""
+    """Return whether an Arrow type is one of real numbers."""
     from pyarrow import types
 
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))

@@ -87,7 +87,7 @@ def _unpacked(raw: Any, place: str) -> Any:
 
 
 def looks_like_blocks(X: Any) -> bool:
-    """Tell whether an object can be gone through, has a length, and is no table, list or text."""
+    """Return whether an object can be gone through, has a length, and is no table, list or text."""
     if isinstance(X, list | tuple | str | bytes | dict | set | frozenset | Iterator):
         return False
     known = ("shape", "__array__", "__array_interface__", "__dataframe__", "__arrow_c_stream__", "columns")
