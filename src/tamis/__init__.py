@@ -19,6 +19,7 @@ _HOMES = {
     "find_structure": "tamis.structure",
     "fit_many": "tamis.many",
     "open_source": "tamis.io.sources",
+    "pl": "tamis.single_cell",
     "select_genes": "tamis.single_cell",
 }
 """Modules of the names that are no selectors."""

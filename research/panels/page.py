@@ -1,0 +1,49 @@
+"""The page of the panels bench: tables between the marks of docs/gene-panels.md, for each half of the sets."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from research.ledger import Ledger, Row
+from research.pages import Table, replace_parts
+from research.panels.bench import RESULTS, SCORES, SIZES
+from research.panels.sets import SETS
+
+PAGE = Path(__file__).parents[2] / "docs" / "gene-panels.md"
+HALVES = {"choosing": False, "confirming": True}
+
+
+def write_page(results: Path = RESULTS, page: Path = PAGE) -> Path:
+    """Write the made parts of the page from the rows."""
+    rows = Ledger(results).rows()
+    if not rows:
+        raise ValueError(f"{results}: holds no rows; run `python -m research.panels run` first.")
+    return replace_parts(page, {half: summary(rows, confirms) for half, confirms in HALVES.items()})
+
+
+def summary(rows: Sequence[Row], confirms: bool) -> str:
+    """Return the tables of one half of the sets, of the ways that have rows for all sets of it that any way has."""
+    known = {(row["trial"]["way"], row["trial"]["set"]): row for row in rows}
+    sets = [name for name, one in SETS.items() if one.confirms == confirms and any(key[1] == name for key in known)]
+    ways = [
+        way for way in dict.fromkeys(key[0] for key in known) if sets and all((way, name) in known for name in sets)
+    ]
+    if not ways:
+        return "No way has rows on all of these sets yet."
+    values = np.array([[[_scores(known[way, name], size) for size in SIZES] for name in sets] for way in ways])
+    ranks = rankdata(-values, axis=0).mean(axis=(1, 2))
+    seconds = [float(np.median([known[way, name]["select_seconds"] for name in sets])) for way in ways]
+    at_100 = values[:, :, SIZES.index(100), list(SCORES).index("knn_overlap")].mean(axis=1)
+    table = []
+    for way in np.argsort(ranks.mean(axis=1), kind="stable"):
+        means = [f"{value:.3f}" for value in values[way].mean(axis=(0, 1))]
+        table.append([ways[way], f"{ranks[way].mean():.2f}", *means, f"{at_100[way]:.3f}", f"{seconds[way] / 4:.1f}"])
+    headings = ["way", "mean rank", *SCORES.values(), "kNN overlap at 100", "median seconds"]
+    shapes = ", ".join(f"{name} ({'×'.join(str(n) for n in known[ways[0], name]['shape'])})" for name in sets)
+    return f"{shapes}. Means over sets and sizes {SIZES}:\n\n{Table('panels', 'Panels', headings, table).markdown()}"
+
+
+def _scores(row: Row, size: int) -> list[float]:
+    return [row["scores"][str(size)][name] for name in SCORES]

@@ -1,0 +1,131 @@
+"""Plots of gene panels in scanpy's manner: each draws on axes and returns them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tamis.extras import require
+from tamis.single_cell.expression import read_expression
+
+if TYPE_CHECKING:
+    import anndata
+    import pandas
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+
+def panel_heatmap(
+    adata: "anndata.AnnData", groupby: str, *, layer: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the mean expression of the selected genes, in order of their programmes, by groups of cells.
+
+    Parameters
+    ----------
+    adata : AnnData
+        After :func:`tamis.select_genes`.
+    groupby : str
+        Column of ``adata.obs``, such as cell types.
+    layer : str, optional
+        The layer to use instead of ``adata.X``.
+    ax : Axes, optional
+        Where to draw.
+    """
+    genes = _selected(adata).sort_values(["tamis_programme", "tamis_rank"]).index
+    data = read_expression(adata, layer=layer)
+    labels = np.asarray(adata.obs[groupby].astype(str))[data.cells]
+    values = data.sample[:, adata.var_names.get_indexer(genes)]
+    groups = sorted(set(labels))
+    means = np.array([values[labels == group].mean(axis=0) for group in groups])
+    low, high = means.min(axis=0), means.max(axis=0)
+    ax = _axes(ax, (max(4.0, 0.16 * len(genes)), 0.3 * len(groups) + 1.5))
+    image = ax.imshow((means - low) / np.maximum(high - low, 1e-12), aspect="auto", cmap="viridis")
+    ax.set_xticks(range(len(genes)), genes, rotation=90, fontsize=6)
+    ax.set_yticks(range(len(groups)), groups)
+    ax.figure.colorbar(image, ax=ax, label="mean expression, 0 to 1 by gene")
+    return ax
+
+
+def panel_coverage(adata: "anndata.AnnData", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how many of the genes of each programme are selected, and how many are not."""
+    table = adata.var[adata.var["tamis_programme"].astype(str) != ""]
+    names = sorted(set(table["tamis_programme"]), key=lambda name: ("rare" in name, int(name.split()[-1])))
+    inside = [int(table["tamis_selected"][table["tamis_programme"] == name].sum()) for name in names]
+    outside = [int((table["tamis_programme"] == name).sum()) for name in names]
+    ax = _axes(ax, (6.0, 0.22 * len(names) + 1.0))
+    ax.barh(names, outside, color="#dddddd", label="genes")
+    ax.barh(names, inside, color=COLOURS[0], label="selected")
+    ax.invert_yaxis()
+    ax.set_xscale("symlog")
+    ax.set(xlabel="genes", ylabel="programme")
+    ax.legend(frameon=False)
+    return ax
+
+
+def panel_comparison(
+    scores: "pandas.DataFrame", *, columns: Sequence[str] | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw the scores that :func:`tamis.compare_panels` returns, a group of bars for each score."""
+    shown = list(scores.columns) if columns is None else list(columns)
+    ax = _axes(ax, (6.0, 0.16 * len(shown) * len(scores) + 1.0))
+    height = 0.8 / len(scores)
+    for number, name in enumerate(scores.index):
+        places = np.arange(len(shown)) + number * height
+        ax.barh(places, scores.loc[name, shown], height, label=name, color=COLOURS[number % len(COLOURS)])
+    ax.set_yticks(np.arange(len(shown)) + 0.4 - height / 2, shown)
+    ax.invert_yaxis()
+    ax.set(xlim=(0, 1))
+    ax.legend(frameon=False)
+    return ax
+
+
+def panel_umap(
+    adata: "anndata.AnnData", color: str, *, layer: str | None = None, random_state: int = 0
+) -> "Sequence[Axes]":
+    """Draw cells by all genes and by the selected ones, side by side; it needs umap-learn.
+
+    Parameters
+    ----------
+    adata : AnnData
+        After :func:`tamis.select_genes`.
+    color : str
+        Column of ``adata.obs``, such as cell types.
+    layer : str, optional
+        The layer to use instead of ``adata.X``.
+    random_state : int, default=0
+        Seed of the cells that are drawn and of the embedding.
+    """
+    try:
+        from umap import UMAP
+    except ImportError as error:
+        raise ImportError("panel_umap needs umap-learn; run pip install umap-learn.", name="umap") from error
+    require("Plots", "matplotlib")
+    from matplotlib import pyplot as plt
+
+    from tamis.single_cell.scores import principal_components
+
+    data = read_expression(adata, layer=layer, random_state=random_state)
+    labels = np.asarray(adata.obs[color].astype(str))[data.cells]
+    kept = adata.var["tamis_selected"].to_numpy()
+    _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for ax, X, title in zip(axes, (data.sample, data.sample[:, kept]), ("all genes", "panel"), strict=True):
+        points = UMAP(random_state=random_state, n_jobs=1).fit_transform(principal_components(X, random_state))
+        for number, label in enumerate(sorted(set(labels))):
+            ax.scatter(*points[labels == label].T, s=4, label=label, color=f"C{number}")
+        ax.set(title=title, xticks=[], yticks=[])
+    axes[1].legend(frameon=False, markerscale=3, bbox_to_anchor=(1, 1))
+    return list(axes)
+
+
+def _selected(adata: Any) -> "pandas.DataFrame":
+    if "tamis_selected" not in adata.var:
+        raise ValueError("adata holds no panel; call tamis.select_genes(adata, k) first.")
+    return adata.var[adata.var["tamis_selected"].astype(bool)]
+
+
+def _axes(ax: "Axes | None", size: tuple[float, float]) -> Any:
+    require("Plots", "matplotlib")
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from research.ledger import Ledger
+from research.pages import marks
+from research.panels import __main__ as command
+from research.panels import bench
+from research.panels.page import HALVES, summary, write_page
+from research.panels.rivals import WAYS
+from research.panels.sets import SETS
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+pytest.importorskip("igraph", reason="igraph is not installed")
+
+
+@pytest.fixture
+def small(monkeypatch, rng):
+    types = np.repeat(["a", "b", "c"], 30)
+    rates = np.ones((90, 40))
+    for place, kind in enumerate("abc"):
+        rates[types == kind, place * 8 : place * 8 + 8] = 6.0
+    adata = anndata.AnnData(rng.poisson(rates).astype(np.float32))
+    adata.obs["type"] = types
+    monkeypatch.setattr(bench, "load", lambda name: adata)
+    monkeypatch.setattr(bench, "SIZES", (5, 10, 20, 30))
+    return adata
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "structure-pursuit"])
+def test_each_way_returns_lists_of_distinct_genes(small, way):
+    lists = WAYS[way](small, [5, 10])
+    assert [len(set(genes.tolist())) for genes in lists] == [5, 10]
+
+
+def test_a_trial_becomes_a_row_with_all_scores(small):
+    row = bench.work(None, {"way": "variance", "set": "zeisel"}, None)
+    assert row["shape"] == [90, 40]
+    for scores in row["scores"].values():
+        assert all(np.isfinite(scores[name]) for name in bench.SCORES)
+
+
+def made_row(way, name, value):
+    scores = {str(size): dict.fromkeys(bench.SCORES, value) for size in (20, 50, 100, 200)}
+    return {"trial": {"way": way, "set": name}, "shape": [3, 4], "select_seconds": 4.0, "scores": scores}
+
+
+def test_the_page_ranks_ways(tmp_path):
+    rows = [made_row(way, name, value) for way, value in (("worse", 0.2), ("better", 0.6)) for name in SETS]
+    text = summary(rows, confirms=True)
+    assert text.index("better | 1.00 | 0.600") < text.index("worse | 2.00 | 0.200")
+    page = tmp_path / "page.md"
+    page.write_text("\n".join(mark for half in HALVES for mark in marks(half)))
+    with pytest.raises(ValueError, match="holds no rows"):
+        write_page(tmp_path / "none.jsonl", page)
+    for row in rows:
+        Ledger(tmp_path / "rows.jsonl").append(row)
+    write_page(tmp_path / "rows.jsonl", page)
+    assert page.read_text().count("better") == 2
+    assert summary(rows[:1], confirms=True) == "No way has rows on all of these sets yet."
+
+
+def test_unknown_names_are_told(capsys):
+    assert command.main(["run", "--ways", "none"]) == 2
+    assert "There is no 'none'; known: select_genes" in capsys.readouterr().err
