@@ -1,14 +1,17 @@
 """Scores of panels by tamis beside those by Spapros: ``python -m research.panels.agreement``, with both installed."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tamis
+from research.ledger import Ledger
 from research.panels.rivals import loadings, random
 from research.panels.sets import load
 
+RESULTS = Path(__file__).parent / "results" / "agreement.jsonl"
 SIZE, MAX_CELLS = 50, 800
 
 
@@ -31,14 +34,15 @@ def by_spapros(adata: Any, genes: list[str]) -> dict[str, float]:
 
 
 def main() -> int:
-    """Print the scores of two panels of pbmc3k by both."""
+    """Write the scores of two panels of pbmc3k by both."""
     adata = load("pbmc3k")
     adata = adata[np.sort(np.random.default_rng(0).permutation(adata.n_obs)[:MAX_CELLS])].copy()
     for way in (loadings, random):
         genes = adata.var_names[way(adata, [SIZE])[0]].tolist()
         ours = tamis.evaluate_panel(adata, genes, references=False).loc["panel"]
         for name, value in by_spapros(adata, genes).items():
-            print(f"{way.__name__} {name}: tamis {ours[name]:.4f}, Spapros {value:.4f}", flush=True)
+            trial = {"panel": way.__name__, "score": name}
+            Ledger(RESULTS).append({"trial": trial, "tamis": round(float(ours[name]), 4), "spapros": round(value, 4)})
     return 0
 
 

@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 
 from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
+from research.panels import agreement, batches
 from research.panels.bench import RESULTS, SCORES, SIZES
 from research.panels.sets import SETS
 
@@ -20,7 +21,24 @@ def write_page(results: Path = RESULTS, page: Path = PAGE) -> Path:
     rows = Ledger(results).rows()
     if not rows:
         raise ValueError(f"{results}: holds no rows; run `python -m research.panels run` first.")
-    return replace_parts(page, {half: summary(rows, confirms) for half, confirms in HALVES.items()})
+    parts = {half: summary(rows, confirms) for half, confirms in HALVES.items()}
+    return replace_parts(page, {**parts, "batches": _batches(), "agreement": _agreement()})
+
+
+def _batches() -> str:
+    rows = Ledger(batches.RESULTS).rows()
+    table = []
+    for way, name in dict.fromkeys((row["trial"]["way"], row["trial"]["set"]) for row in rows):
+        own = {row["trial"]["k"]: row for row in rows if row["trial"]["way"] == way and row["trial"]["set"] == name}
+        cells = [f"{own[k]['f1']:.3f} ({own[k]['n_batch_only']})" if k in own else "" for k in batches.SIZES]
+        table.append([f"{name}, {way}", *cells])
+    return Table("batches", "Batches", ["set, way", *(f"k = {k}" for k in batches.SIZES)], table).markdown()
+
+
+def _agreement() -> str:
+    rows = Ledger(agreement.RESULTS).rows()
+    table = [[*row["trial"].values(), f"{row['tamis']:.4f}", f"{row['spapros']:.4f}"] for row in rows]
+    return Table("agreement", "Agreement", ["panel", "score", "tamis", "Spapros"], table).markdown()
 
 
 def summary(rows: Sequence[Row], confirms: bool) -> str:

@@ -4,7 +4,7 @@ import pytest
 from research.ledger import Ledger
 from research.pages import marks
 from research.panels import __main__ as command
-from research.panels import bench
+from research.panels import batches, bench
 from research.panels.page import HALVES, summary, write_page
 from research.panels.rivals import WAYS
 from research.panels.sets import SETS
@@ -49,7 +49,7 @@ def test_the_page_ranks_ways(tmp_path):
     text = summary(rows, confirms=True)
     assert text.index("better | 1.00 | 0.600") < text.index("worse | 2.00 | 0.200")
     page = tmp_path / "page.md"
-    page.write_text("\n".join(mark for half in HALVES for mark in marks(half)))
+    page.write_text("\n".join(mark for part in (*HALVES, "batches", "agreement") for mark in marks(part)))
     with pytest.raises(ValueError, match="holds no rows"):
         write_page(tmp_path / "none.jsonl", page)
     for row in rows:
@@ -57,6 +57,18 @@ def test_the_page_ranks_ways(tmp_path):
     write_page(tmp_path / "rows.jsonl", page)
     assert page.read_text().count("better") == 2
     assert summary(rows[:1], confirms=True) == "No way has rows on all of these sets yet."
+
+
+def test_planted_batches_are_known_and_each_way_selects(small, monkeypatch):
+    monkeypatch.setattr(batches, "load", lambda name: small)
+    monkeypatch.setattr(batches, "N_PLANTED", 5)
+    adata, planted = batches.with_batches("zeisel")
+    assert set(adata.obs["batch"]) == {"0", "1"}
+    assert len(planted) == 5
+    for way in batches.WAYS.values():
+        assert len(set(way(adata, 6).tolist())) == 6
+    row = batches.work(None, {"way": "dispersion, union", "set": "zeisel", "k": 10}, None)
+    assert 0 <= row["f1"] <= 1
 
 
 def test_unknown_names_are_told(capsys):
