@@ -49,7 +49,7 @@ def with_batches(name: str) -> tuple[Any, NDArray[np.intp]]:
 
 def by_tamis(adata: Any, size: int) -> NDArray[np.intp]:
     """Select by structure within batches."""
-    table = tamis.select_genes(adata, size, batch_key="batch", inplace=False)
+    table: Any = tamis.select_genes(adata, size, batch_key="batch", inplace=False)
     return np.flatnonzero(table["tamis_selected"])
 
 

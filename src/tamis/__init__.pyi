@@ -24,6 +24,7 @@ from tamis.selectors.udfs import UDFS as UDFS
 from tamis.selectors.variance import VarianceScore as VarianceScore
 from tamis.single_cell import compare_panels as compare_panels
 from tamis.single_cell import evaluate_panel as evaluate_panel
+from tamis.single_cell import pl as pl
 from tamis.single_cell import select_genes as select_genes
 from tamis.sizes import choose_k as choose_k
 from tamis.structure import find_structure as find_structure
