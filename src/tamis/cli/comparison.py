@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from tamis.cli import fitting, output, results
-from tamis.cli.options import (
-    EXIT_INTERRUPTED,
-    NoStructureFoundError,
-    UsageError,
-    parse_settings,
-    parse_sizes,
-    split,
-)
+from tamis.cli import options as o
 from tamis.cli.progress import Bar, Interruption, interruptible
 from tamis.cli.whole_features import original_names
 from tamis.io.files import recording
@@ -48,7 +41,7 @@ def wanted_methods(text: str | None) -> list[str]:
 
     if text == "all":
         return list(SELECTORS)
-    wanted = list(dict.fromkeys(split([text]))) if text else [name for name in USUAL if name in SELECTORS.homes]
+    wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS.homes]
     for name in wanted:
         if name not in SELECTORS.homes:
             SELECTORS[name]  # Raises the sentence that names the nearest method.
@@ -57,7 +50,7 @@ def wanted_methods(text: str | None) -> list[str]:
 
 def curve(given: Any) -> None:
     """Choose lists of several sizes."""
-    sizes = [] if given.k == "auto" else parse_sizes(given.k)
+    sizes = [] if given.k == "auto" else o.parse_sizes(given.k)
     _Comparison("curve", given, [given.method], sizes).run()
 
 
@@ -71,7 +64,7 @@ class _Comparison:
 
     def __init__(self, command: str, given: Any, methods: list[str], sizes: list[int]) -> None:
         self.command, self.given, self.methods, self.sizes = command, given, methods, sizes
-        self.settings, self.seed = parse_settings(given), given.seed
+        self.settings, self.seed = o.parse_settings(given), given.seed
         self.folder = given.output or results.default_folder(given.file, command)
         self.suggested: int | None = None
         self.entries: list[Entry] = []
@@ -101,7 +94,7 @@ class _Comparison:
         """Find the number of features that explains the structure, and sizes around it if none were named."""
         try:
             self.suggested = fitting.suggested_size(self.table)
-        except NoStructureFoundError:
+        except o.NoStructureFoundError:
             if not self.sizes:
                 raise
         if not self.sizes and self.suggested is not None:
@@ -124,7 +117,7 @@ class _Comparison:
         known = {name: set(inspect.signature(SELECTORS[name].__init__).parameters) for name in self.methods}
         strange = set(self.settings) - set().union(*known.values())
         if strange:
-            raise UsageError(f"none of the methods has a parameter {min(strange)!r}.")
+            raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}.")
         return {name: value for name, value in self.settings.items() if name in known[method]}
 
     def _told(self, tasks: list[Task]) -> "Table":
@@ -186,7 +179,7 @@ class _Comparison:
             output.say(self.conclusion())
             output.say(f"Page: {self.page}", fold=False)
         if self.interrupted:
-            raise typer.Exit(EXIT_INTERRUPTED)
+            raise typer.Exit(o.EXIT_INTERRUPTED)
 
 
 def fit_all(tasks: list[Task], seed: int, bar: Bar, state: Interruption, jobs: int) -> Iterator[tuple[Any, float]]:

@@ -24,10 +24,7 @@ Method = Annotated[str, typer.Option("--method", "-m", help="Method; tamis metho
 Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same features.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter of the method; may be repeated."),
-]
+Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Other parameter; repeatable.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
@@ -40,23 +37,15 @@ Names = Annotated[
     list[str] | None, typer.Option("--must-keep", metavar="NAMES", help="Features to choose anyway: a,b.")
 ]
 Banned = Annotated[list[str] | None, typer.Option("--never", metavar="NAMES", help="Features never to choose: 'MT-*'.")]
-State = Annotated[
-    Path | None, typer.Option("--checkpoint", metavar="FOLDER", help="State of training; a killed run goes on from it.")
-]
-Shape = Annotated[
-    str | None, typer.Option("--image-shape", metavar="HxW", help="The features are pixels of images of this shape.")
-]
+State = Annotated[Path | None, typer.Option("--checkpoint", metavar="FOLDER", help="From which a killed run goes on.")]
+Shape = Annotated[str | None, typer.Option("--image-shape", metavar="HxW", help="Shape of images, if they are pixels.")]
 Sizes = Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20 or 10:50:10; auto fits the table.")]
 Size = Annotated[int, typer.Option("-k", "--features", min=1, help="How many features.")]
 Methods = Annotated[str | None, typer.Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")]
-List = Annotated[
-    str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis, a text file, or a,b,c.")
-]
+List = Annotated[str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis or a,b,c.")]
 Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")]
 Page = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
-Reduced = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="The reduced table; its ending is its format.")
-]
+Reduced = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table; its ending decides.")]
 
 READING: dict[str, tuple[Any, str, str]] = {
     "index": (str, "NAME", "Feature that holds the sample names."),

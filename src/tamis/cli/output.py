@@ -50,7 +50,7 @@ def print_table(
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = RichTable(title=f"\n{title}", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for i, heading in enumerate(headings):
         drawn.add_column(heading, justify="right" if i in numbers else "left", overflow="fold")
     for row in rows:

@@ -18,16 +18,10 @@ class Bar:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
+        texts = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}")]
+        silent = quiet or not console.is_terminal
+        columns = (SpinnerColumn(), *texts, TimeRemainingColumn())
+        self._progress = Progress(*columns, console=console, transient=True, disable=silent)
         self._task: Any = None
 
     def __enter__(self) -> "Bar":

@@ -114,21 +114,14 @@ class _Selection:
             results.write_result(self.folder, self.document)
 
     def _document(self) -> dict[str, Any]:
-        return results.document_of(
-            "select",
-            self.given.file,
-            self.table,
-            shape=[self.table.shape[0], len(self.table.original_names)],
-            method=self.given.method,
-            k=len(self.chosen),
-            seed=self.given.seed,
-            stopped_early=self.stopped,
-            selected=[{"rank": row.rank, "feature": row.name, "score": row.score} for row in self.chosen],
-            verdict=asdict(self.verdict),
-            scores=self.analysis.scores,
-            files={name: str(path) for name, path in self.paths.items()},
-            seconds=round(time.monotonic() - self.begun, 2),
-        )
+        given, table = self.given, self.table
+        chosen = [{"rank": row.rank, "feature": row.name, "score": row.score} for row in self.chosen]
+        asked = {"shape": [table.shape[0], len(table.original_names)], "method": given.method, "k": len(chosen)}
+        asked |= {"seed": given.seed, "stopped_early": self.stopped, "selected": chosen}
+        found = {"verdict": asdict(self.verdict), "scores": self.analysis.scores}
+        files = {name: str(path) for name, path in self.paths.items()}
+        seconds = round(time.monotonic() - self.begun, 2)
+        return results.document_of("select", given.file, table, **asked, **found, files=files, seconds=seconds)
 
     def show(self) -> None:
         """Print the result."""
