@@ -45,7 +45,7 @@ class Programmes(NamedTuple):
     def scores(self) -> Array:
         """All directions, each with variance 1."""
         both = np.hstack([self.common, self.rare])
-        return both / np.maximum(both.std(axis=0), 1e-12)
+        return np.asarray(both / np.maximum(both.std(axis=0), 1e-12))
 
     @property
     def names(self) -> list[str]:
@@ -79,12 +79,12 @@ def find_programmes(
 
 def _max_directions(values: Array) -> int:
     n_cells, n_genes = values.shape
-    return min(MAX_DIRECTIONS, n_cells // CELLS_PER_DIRECTION, n_genes // GENES_PER_DIRECTION)
+    return int(min(MAX_DIRECTIONS, n_cells // CELLS_PER_DIRECTION, n_genes // GENES_PER_DIRECTION))
 
 
 def _standardised(values: Array) -> Array:
     centred = values - values.mean(axis=0)
-    return centred / np.maximum(centred.std(axis=0), 1e-12)
+    return np.asarray(centred / np.maximum(centred.std(axis=0), 1e-12))
 
 
 def _directions_above_chance(Z: Array, random_state: int) -> Array:
@@ -95,7 +95,7 @@ def _directions_above_chance(Z: Array, random_state: int) -> Array:
     left, singular, _ = randomized_svd(Z, n_directions, random_state=random_state)
     shuffled = np.random.default_rng(random_state).permuted(Z, axis=0)
     _, chance, _ = randomized_svd(shuffled, 1, random_state=random_state)
-    return (left * np.sqrt(singular))[:, singular > chance[0]]
+    return np.asarray(left * np.sqrt(singular))[:, singular > chance[0]]
 
 
 def rare_genes(programmes: Programmes, free: NDArray[np.bool_], n_genes: int) -> NDArray[np.intp]:

@@ -39,7 +39,7 @@ def panel_heatmap(
     groups = sorted(set(labels))
     means = np.array([values[labels == group].mean(axis=0) for group in groups])
     low, high = means.min(axis=0), means.max(axis=0)
-    ax = _axes(ax, (max(4.0, 0.16 * len(genes)), 0.3 * len(groups) + 1.5))
+    ax = _axes(ax, (max(4.0, 0.2 * len(genes)), 0.3 * len(groups) + 1.5))
     image = ax.imshow((means - low) / np.maximum(high - low, 1e-12), aspect="auto", cmap="viridis")
     ax.set_xticks(range(len(genes)), genes, rotation=90, fontsize=6)
     ax.set_yticks(range(len(groups)), groups)

@@ -29,15 +29,14 @@ Partitions = dict[int, NDArray[np.intp]]
 def principal_components(X: Array, seed: int) -> Array:
     """Return the leading components of centred expression, at most :data:`N_COMPONENTS`."""
     n_components = max(1, min(N_COMPONENTS, X.shape[1] - 1, X.shape[0] - 1))
-    return PCA(
-        n_components, svd_solver="covariance_eigh" if X.shape[1] < 5000 else "auto", random_state=seed
-    ).fit_transform(X.astype(np.float64))
+    solver = "covariance_eigh" if X.shape[1] < 5000 else "auto"
+    return np.asarray(PCA(n_components, svd_solver=solver, random_state=seed).fit_transform(X.astype(np.float64)))
 
 
 def neighbours(components: Array) -> NDArray[np.intp]:
     """Return the nearest other cells of each cell, the nearest first."""
     n = min(max(NEIGHBOURS), len(components))
-    return NearestNeighbors(n_neighbors=n).fit(components).kneighbors(return_distance=False)[:, : n - 1]
+    return np.asarray(NearestNeighbors(n_neighbors=n).fit(components).kneighbors(return_distance=False))[:, : n - 1]
 
 
 def neighbour_overlap(whole: NDArray[np.intp], panel: NDArray[np.intp]) -> float:

@@ -210,7 +210,7 @@ def _structure(
 
 
 def _centred(sample: NDArray[np.float32]) -> NDArray[np.float32]:
-    return sample - sample.mean(axis=0)
+    return np.asarray(sample - sample.mean(axis=0))
 
 
 def _structured(structure: Structure, free: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -251,7 +251,7 @@ def _aligned(
     good[rare] = False
     given = np.r_[kept, rare]
     chosen = align(values, programmes.common, given, good, k - len(given), penalty=costs, groups=families)
-    return np.r_[kept, chosen, rare].astype(np.intp)
+    return np.concatenate([kept, chosen, rare])
 
 
 def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
@@ -292,4 +292,4 @@ def _by_selector(
     # Genes with one value are left out here, so that the selector need not warn of them.
     places = np.flatnonzero(varies | np.isin(np.arange(len(free)), kept))
     lists = {name: np.searchsorted(places, some).tolist() for name, some in (("must_keep", kept), ("never", never))}
-    return places[kind(k, **lists, **parameters).fit(sample[:, places]).selected_]
+    return np.asarray(places[kind(k, **lists, **parameters).fit(sample[:, places]).selected_])
