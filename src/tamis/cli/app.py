@@ -161,6 +161,25 @@ def apply(
     """
 
 
+@app.command(cls=o.Command)
+@o.command("panel:panel")
+def panel(
+    file: o.File, k: o.Count = "auto", batch_key: o.BatchKey = None, gene_key: o.GeneKey = None,
+    must_keep: o.Names = None, never: o.Banned = None, seed: o.Seed = 0, output: o.PanelFile = None,
+    force: o.Force = False, quiet: o.Quiet = False,
+) -> None:  # fmt: skip
+    """Choose a gene panel of single cells, with the reasons for each gene.
+
+    Reads .h5ad files, .h5 files of 10x Genomics, and folders or tables that the other commands read. Counts are
+    normalised. --must-keep also takes a text file of names, --never also mitochondrial,
+    ribosomal, haemoglobin, sex and cell-cycle.
+
+    Examples
+    --------
+    - `tamis panel cells.h5ad -k 200 --batch-key donor --must-keep markers.txt --never mitochondrial,ribosomal`
+    """
+
+
 @app.command()
 def methods() -> None:
     """List the methods that --method takes."""

@@ -47,6 +47,10 @@ Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to co
 Page = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
 Reduced = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table; its ending decides.")]
 
+BatchKey = Annotated[str | None, typer.Option("--batch-key", metavar="NAME", help="Column of obs with the batches.")]
+GeneKey = Annotated[str | None, typer.Option("--gene-key", metavar="NAME", help="Column of var with gene symbols.")]
+PanelFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table of the panel (CSV).")]
+
 READING: dict[str, tuple[Any, str, str]] = {
     "index": (str, "NAME", "Feature that holds the sample names."),
     "labels": (str, "NAME", "Feature that holds labels: for scoring, never for choosing."),
