@@ -41,7 +41,7 @@ def with_batches(name: str) -> tuple[Any, NDArray[np.intp]]:
     batch = rng.permutation(np.arange(len(X)) % 2)
     planted = np.sort(rng.permutation(np.flatnonzero((X > 0).mean(axis=0) > 0.2))[:N_PLANTED])
     # Shares of the totals are shuffled: shuffled counts would, once normalised, depend on the depth of their cells.
-    totals = X.sum(axis=1, keepdims=True) if (X == np.round(X)).all() else np.ones((len(X), 1))
+    totals = X.sum(axis=1, keepdims=True) if (np.round(X) == X).all() else np.ones((len(X), 1))
     shuffled = rng.permuted(X[:, planted] / totals, axis=0) * totals
     X[:, planted] = np.round(shuffled) if totals.max() > 1 else shuffled
     X[np.ix_(batch == 1, planted)] *= 3
