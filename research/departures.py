@@ -22,8 +22,7 @@ from research.planted.kinds import planted_table
 from research.planted.recovery import TABLES
 from research.quality.scores import score_selection
 from research.quality.sets import load
-from tamis import LSCAE
-from tamis.neural import exchange
+from tamis import LSCAE, Recipe
 from tamis.structure import directions
 
 SEEDS = range(2)
@@ -41,17 +40,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "graph on the units' outputs": {"graph_on": "concrete"},
     "score not normalised": {"normalize_score": False},
     "a network decodes": {"decoder": "network"},
-    "no exchanges": {},
+    "no exchanges": {"max_exchanged": 0},
     "learning rates 1 and 0.01": {"selector_lr": 1.0, "decoder_lr": 0.01},
 }
-"""What is taken back, and the parameters that do it; the others are patched."""
+"""What is taken back, and the fields of the recipe that do it; the power of the directions is patched."""
 
 
 @contextmanager
 def _taken_back(variant: str) -> Iterator[None]:
     power = 0.0 if variant == "directions each alike" else directions.POWER
-    sweeps = 0 if variant == "no exchanges" else exchange.SWEEPS
-    with patch.object(directions, "POWER", power), patch.object(exchange, "SWEEPS", sweeps):
+    with patch.object(directions, "POWER", power):
         yield
 
 
@@ -80,7 +78,7 @@ def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
 
 def _fit(variant: str, k: int, X: Any, seed: int) -> Any:
     with _taken_back(variant):
-        return LSCAE(k, random_state=seed, **VARIANTS[variant]).fit(X).selected_
+        return LSCAE(k, recipe=Recipe(**VARIANTS[variant]), random_state=seed).fit(X).selected_
 
 
 def write_page(rows: Rows, page: Path = DOCS / "deviations.md") -> Path:

@@ -15,10 +15,10 @@ def rng():
     return np.random.default_rng(0)
 
 
-QUICK = {"max_epochs": 12, "n_init": 1, "hidden_units": (8,), "random_state": 0}
+QUICK = {"max_epochs": 12, "random_state": 0}
 
 
 @pytest.fixture
 def quick():
-    """Parameters that make a neural fit take milliseconds."""
+    """Parameters that make a fit of a concrete selector take milliseconds."""
     return dict(QUICK)

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -6,7 +8,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import NotFittedError
 
 from tamis import base
-from tamis.base import ConstantColumnsWarning, FeatureSelector, Selection
+from tamis.base import FeatureSelector, Selection, UnusableFeaturesWarning
 from tamis.verdict import judge
 
 
@@ -91,7 +93,7 @@ def test_the_callers_table_is_not_changed(frame):
 
 def test_constant_columns_are_left_out_with_a_warning():
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "flat": [9.0, 9.0, 9.0], "b": [0.0, 0.0, 1.0]})
-    with pytest.warns(ConstantColumnsWarning, match=r"1 column\(s\) hold one value only.*column 'flat'.*must_keep"):
+    with pytest.warns(UnusableFeaturesWarning, match=r"Features with one value only.*feature 'flat'.*must_keep"):
         selector = fit(X, 2)
     assert selector.selected_.tolist() == [0, 2]
 
@@ -107,46 +109,46 @@ BAD_INPUT = {
     "nan": (
         GOOD.assign(b=[1, np.nan, np.inf]),
         {},
-        r"NaN or inf: 2 value\(s\) in 1 column\(s\): column 'b', the first of them in row 1\. Fill the gaps",
+        r"X holds NaN or inf, the first in row 1: feature 'b'\. Fill the gaps",
     ),
     "text": (
         GOOD.assign(b=["x", "y", "z"]),
         {},
-        r"column 'b' of X cannot be read as numbers.*Drop these columns",
+        r"feature 'b' of X cannot be read as numbers.*Drop these features",
     ),
-    "two rows": (GOOD[:2], {}, r"needs at least 3; X has 2 sample\(s\)\. Pass more rows, or transpose"),
+    "two rows": (GOOD[:2], {}, r"needs at least 3; X has n_samples = 2\. Pass more rows, or transpose"),
     "too many": (
         GOOD,
         {"k": 4},
-        r"n_features_to_select=4, but only 3 of the 3 column\(s\) can be selected.*Ask for at most 3",
+        r"n_features_to_select=4, but only 3 of the 3 features can be selected.*Ask for at most 3",
     ),
-    "too many after never": (GOOD, {"k": 3, "never": ["a"]}, r"only 2 of the 3 column\(s\).*\(1 in never"),
+    "too many after never": (GOOD, {"k": 3, "never": ["a"]}, r"only 2 of the 3 features.*\(1 in never"),
     "zero": (GOOD, {"k": 0}, r"'n_features_to_select' parameter of ByMean must be an int in the range \[1, inf\)"),
     "fraction": (GOOD, {"k": 0.5}, r"'n_features_to_select' parameter of ByMean must be an int"),
     "kept too many": (
         GOOD,
         {"k": 1, "must_keep": ["a", "b"]},
-        r"must_keep holds 2 column\(s\), more than n_features_to_select=1",
+        r"must_keep holds 2 features, more than n_features_to_select=1",
     ),
-    "kept and banned": (GOOD, {"must_keep": ["a"], "never": [0]}, r"must_keep and never both hold column 'a'"),
+    "kept and banned": (GOOD, {"must_keep": ["a"], "never": [0]}, r"must_keep and never both hold feature 'a'"),
     "unknown name": (
         GOOD.rename(columns={"a": "alpha"}),
         {"never": ["alhpa"]},
-        r"never names 'alhpa', which is not a column of X\. Did you mean 'alpha'\?",
+        r"never names 'alhpa', which is not a feature of X\. Did you mean 'alpha'\?",
     ),
-    "unknown position": (GOOD, {"must_keep": [3]}, r"must_keep holds the position 3, but X has the columns 0 to 2"),
+    "unknown position": (GOOD, {"must_keep": [3]}, r"must_keep holds the position 3, but X has the features 0 to 2"),
     "negative position": (GOOD, {"must_keep": [-1]}, r"must_keep holds the position -1"),
-    "name without names": (GOOD.to_numpy(), {"never": ["a"]}, r"never names 'a', but X has no column names"),
+    "name without names": (GOOD.to_numpy(), {"never": ["a"]}, r"never names 'a', but X has no feature names"),
     "all constant": (
         np.ones((4, 3)),
         {},
-        r"Each of the 3 column\(s\) of X holds one value only.*Check how X was read",
+        r"Each of the 3 features of X holds one value only.*Check how X was read",
     ),
-    "all banned": (GOOD, {"never": [0, 1, 2]}, r"never lists all 3 usable column\(s\)"),
+    "all banned": (GOOD, {"never": [0, 1, 2]}, r"never lists all 3 usable features"),
     "repeated names": (
         GOOD.rename(columns={"b": "a"}),
         {},
-        r"Column names of X must differ, but column 'a' occur more than once",
+        r"Feature names of X must differ, but feature 'a' occur more than once",
     ),
 }
 
@@ -159,20 +161,20 @@ def test_bad_input_gets_a_sentence(case):
 
 
 def test_entries_of_the_wrong_type_are_named(frame):
-    with pytest.raises(TypeError, match=r"must_keep takes column names or positions \(int\); got 1\.5 \(float\)"):
+    with pytest.raises(TypeError, match=r"must_keep takes feature names or positions \(int\); got 1\.5 \(float\)"):
         fit(frame, must_keep=[1.5])
     with pytest.raises(ValueError, match="'never' parameter of ByMean must be an array-like"):
         fit(frame, never=3)
 
 
 def test_text_in_an_array_is_found_by_position():
-    with pytest.raises(ValueError, match=r"column 1 of X cannot be read as numbers"):
+    with pytest.raises(ValueError, match=r"feature 1 of X cannot be read as numbers"):
         fit(np.array([[1, "x"], [2, "y"], [3, "z"]], dtype=object))
 
 
 def test_long_lists_of_columns_are_cut():
     X = np.full((3, 9), np.nan)
-    with pytest.raises(ValueError, match=r"column 4 and 4 more"):
+    with pytest.raises(ValueError, match=r"feature 4 and 4 more"):
         fit(X)
 
 
@@ -236,3 +238,58 @@ def test_a_verdict_wants_a_fit():
 def test_filler_is_unknown_where_structure_was_not_tested(factors):
     selector = fit(factors, 3)
     assert selector.filler_.tolist() == [False] * 16
+
+
+def test_features_missing_in_most_rows_are_left_out_with_a_warning():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0], "gaps": [np.nan, 2.0, np.nan, np.nan], "b": [0.0, np.nan, 1.0, 4.0]})
+
+    class Tolerant(ByMean):
+        _allows_missing = True
+
+    with pytest.warns(UnusableFeaturesWarning, match="missing in most rows, are never selected: feature 'gaps'"):
+        selector = Tolerant(2).fit(X)
+    assert sorted(selector.selected_) == [0, 2]
+    with pytest.raises(ValueError, match="X holds inf, the first in row 0: feature 'a'"):
+        Tolerant(2).fit(X.assign(a=[np.inf, 1, 2, 3]))
+
+
+@pytest.fixture
+def grouped():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(rng.standard_normal((20, 5)) + np.array([3, 1, 2, 9, 0]), columns=list("vwxyz"))
+
+
+def test_a_group_has_the_mean_score_of_its_features_and_is_chosen_as_a_whole(grouped):
+    selector = ByMean(2, groups=["one", "two", "one", "two", "three"]).fit(grouped)
+    assert selector.selected_groups_ == ["two", "one"]
+    assert selector.get_feature_names_out().tolist() == ["v", "w", "x", "y"]
+    assert sorted(selector.ranking_) == [1, 2, 3, 4, 5]
+    assert (selector.ranking_[selector.selected_] == [1, 2, 3, 4]).all()
+    means = grouped.to_numpy().mean(axis=0)
+    np.testing.assert_allclose(selector.scores_, means[[0, 1, 0, 1, 4]] / 2 + means[[2, 3, 2, 3, 4]] / 2)
+
+
+def test_groups_by_mapping_leave_other_features_on_their_own(grouped):
+    selector = ByMean(2, groups={"low": ["w", "z"]}, must_keep=["low"], never=["y"]).fit(grouped)
+    assert selector.selected_groups_ == ["low", "v"]
+    assert ByMean(1, groups={"low": [1, 4]}, must_keep=["z"]).fit(grouped).selected_groups_ == ["low"]
+    assert ByMean(groups={"low": [1, 4]}).fit(grouped).selected_groups_ == ["y", "v"]
+
+
+def test_without_groups_selected_groups_are_features(grouped):
+    assert ByMean(2).fit(grouped).selected_groups_ == ["y", "v"]
+    assert ByMean(2).fit(grouped.to_numpy()).selected_groups_ == [3, 0]
+
+
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        (["a", "b"], "groups has 2 labels, but X has 5 features. Pass a label for each."),
+        ({"a": ["v", "w"], "b": ["w"]}, "groups holds feature 'w' in more than one group."),
+        ({"a": ["vv"]}, "groups names 'vv', which is not a feature of X. Did you mean 'v'?"),
+        ({"a": [7]}, "groups holds the position 7, but X has the features 0 to 4."),
+    ],
+)
+def test_bad_groups_get_a_sentence(groups, sentence, grouped):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ByMean(1, groups=groups).fit(grouped)

@@ -86,11 +86,13 @@ def test_smoothness_is_high_for_structure_and_low_for_noise(rng):
 def test_smoothness_agrees_with_the_selectors_score(rng):
     import torch
 
-    from tamis.neural.diffusion import Graph, diffusion_score
+    from tamis.lscae.objective.terms import View, score
+    from tamis.lscae.problem import Batch
+    from tamis.lscae.recipe import DEFAULT
 
     Z = standardised(rng.standard_normal((40, 3)))
-    gram = torch.from_numpy(Z @ Z.T)[None]
-    expected = diffusion_score(gram, Graph("mean", 0.05, False).transitions(gram), normalize=True)
+    x = torch.from_numpy(Z)
+    expected = score(View(Batch(x, x), x, DEFAULT))
     assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
 
 

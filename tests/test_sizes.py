@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tamis import choose_k
-from tamis.sizes import MIN_GAIN, NoStructureError, suggested_k
+from tamis.sizes import MIN_GAIN, NoStructureError
 
 
 def indicators(rng, n_groups, n=400, n_noise=20):
@@ -39,7 +39,7 @@ def test_noise_has_no_number(rng):
 def test_frames_and_missing_cells_have_a_number(rng):
     X = indicators(rng, 3)
     X[rng.random(X.shape) < 0.05] = np.nan
-    assert suggested_k(pd.DataFrame(X)) == 3
+    assert choose_k(pd.DataFrame(X)).k == 3
 
 
 def test_the_same_random_state_gives_the_same_curve(rng):

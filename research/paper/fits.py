@@ -15,26 +15,26 @@ from research.paper.datasets import z_scores
 from tamis.base import FeatureSelector
 from tamis.metrics import kmeans_accuracies
 from tamis.selectors import SELECTORS
+from tamis.selectors.lscae import LSCAE
 
 TO_THE_LETTER, PUBLIC_CODE = "lscae-paper", "lscae-public-code"
-PRESETS = {TO_THE_LETTER: "from_paper", PUBLIC_CODE: "from_public_code"}
-"""LSCAE with the settings that the paper prints, and with those of its authors' package: how each is made."""
+PRESETS = {TO_THE_LETTER: "paper", PUBLIC_CODE: "public-code"}
+"""LSCAE with the settings that the paper prints, and with those of its authors' package, and their recipes."""
 
-KEPT_OUT = ("callbacks", "must_keep", "never", "random_state", "n_features_to_select")
+KEPT_OUT = ("callbacks", "groups", "must_keep", "never", "random_state", "n_features_to_select", "recipe")
 """Parameters that a row does not repeat."""
 
-QUICK_SETTINGS: dict[str, Any] = {"max_epochs": 30, "n_init": 1, "hidden_units": (16,)}
-"""What makes a neural fit take a moment; its picks are not to be trusted."""
+QUICK_SETTINGS: dict[str, Any] = {"max_epochs": 30}
+"""What makes a fit of a concrete selector take a moment; its picks are not to be trusted."""
 
 
 def make_selector(method: str, k: int, seed: int, *, quick: bool = False, **settings: Any) -> FeatureSelector:
-    """Make a selector; the seed and the quick settings go to those that take them."""
+    """Make a selector; the seed and the quick settings go to those that take them, fields to the recipe."""
     kind = _kind(method)
-    known = inspect.signature(kind.__init__).parameters
-    offered = {"random_state": seed, **(QUICK_SETTINGS if quick else {})}
-    settings = {name: value for name, value in offered.items() if name in known} | settings
-    make = getattr(kind, PRESETS[method]) if method in PRESETS else kind
-    return make(k, **settings)
+    known = inspect.signature(kind).parameters
+    offered = {"random_state": seed, "recipe": PRESETS.get(method), **(QUICK_SETTINGS if quick else {})}
+    selector = kind(k, **{name: value for name, value in offered.items() if name in known})
+    return selector.set_params(**{n if n in known else f"recipe__{n}": value for n, value in settings.items()})
 
 
 def is_seeded(method: str) -> bool:
@@ -97,6 +97,8 @@ def scores_of_all_ways(X: Any, labels: Any, n_runs: int = 20) -> Row:
 
 
 def _plain_settings(selector: FeatureSelector) -> dict[str, Any]:
-    """Return the parameters as JSON can hold them."""
-    settings = {name: value for name, value in selector.get_params().items() if name not in KEPT_OUT}
+    """Return the parameters, and the fields of the recipe, as JSON can hold them."""
+    settings = {name: value for name, value in selector.get_params(deep=False).items() if name not in KEPT_OUT}
+    if isinstance(selector, LSCAE):
+        settings |= selector._resolved_recipe().get_params()
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}

@@ -12,6 +12,7 @@ from tamis._version import __version__
 from tamis.selectors import SELECTORS, by_class_name
 
 _HOMES = {
+    "Recipe": "tamis.lscae.recipe",
     "TableError": "tamis.io.errors",
     "choose_k": "tamis.sizes",
     "compare_panels": "tamis.single_cell",

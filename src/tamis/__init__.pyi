@@ -4,6 +4,7 @@ from tamis._version import __version__ as __version__
 from tamis.base import FeatureSelector
 from tamis.io.errors import TableError as TableError
 from tamis.io.sources import open_source as open_source
+from tamis.lscae.recipe import Recipe as Recipe
 from tamis.many import fit_many as fit_many
 from tamis.selectors import SELECTORS as SELECTORS
 from tamis.selectors.aefs import AEFS as AEFS

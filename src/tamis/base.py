@@ -1,10 +1,8 @@
-"""FeatureSelector: a score per column becomes exactly k distinct columns, with must-keep and never lists."""
+"""FeatureSelector: a score per feature becomes exactly k distinct features, or groups of them."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -21,19 +19,27 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.checks import check_range, warn_of_ties
 from tamis.columns import ColumnStatistics, summarise_columns
+from tamis.features import Features, check_names, listed, read_groups, text_features
 from tamis.io.sources import TableSource, as_source
-from tamis.sizes import suggested_k
+from tamis.sizes import choose_k
+from tamis.structure.candidates import FillerWarning, filler_message
 from tamis.verdict import Evidence, Verdict, judge, structure_of
 
 MIN_ROWS = 3
 
+MAX_MISSING = 0.5
+"""Features with a larger share of missing cells are left out."""
 
-class ConstantColumnsWarning(UserWarning):
-    """Some columns hold one value only and cannot be selected."""
+
+class UnusableFeaturesWarning(UserWarning):
+    """Some features hold one value only, or hardly any value, and cannot be selected."""
 
 
 class Selection(NamedTuple):
-    """What a method finds: a score per column (larger = better) and, if it chose itself, its picks in order."""
+    """What a method finds: a score per feature (larger = better) and, if it chose itself, its picks in order.
+
+    A method that is asked for groups has a score per group, and picks groups.
+    """
 
     scores: NDArray[np.float64]
     chosen: Sequence[int] = ()
@@ -46,19 +52,22 @@ class Task:
     Attributes
     ----------
     k : int
-        Number of columns to select, the kept ones included.
+        Number of features to select, the kept ones included.
     must_keep : ndarray of int
-        Columns that are selected whatever their score, in the user's order.
+        Features that are selected whatever their score, in the user's order.
     candidates : ndarray of int
-        Columns among which the other ``k - len(must_keep)`` are chosen: not constant, not kept, not banned.
+        Features among which the other ``k - len(must_keep)`` are chosen: usable, not kept, not banned.
     statistics : ColumnStatistics
-        Mean, spread and constancy of every column.
+        Mean, spread and constancy of every feature.
+    groups : Features or None
+        If given, ``k``, ``must_keep`` and ``candidates`` are about groups of features.
     """
 
     k: int
     must_keep: NDArray[np.intp]
     candidates: NDArray[np.intp]
     statistics: ColumnStatistics
+    groups: Features | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -68,58 +77,69 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     Parameters
     ----------
     n_features_to_select : int, "auto" or None, default=None
-        How many columns to select; None selects half of them, "auto" as many as explain the structure of the table
-        (see :func:`tamis.choose_k`).
-    must_keep : sequence of int or str, default=()
-        Columns, by position or name, that are always selected.
-    never : sequence of int or str, default=()
-        Columns, by position or name, that are never selected. They still count as data to be explained.
+        How many features, or groups, to select; None selects half of them, "auto" as many as explain the structure of
+        the table (see :func:`tamis.choose_k`).
+    must_keep, never : sequence of int or str, default=()
+        Features, by position or name, or groups, by label, that are always or never selected. Those of ``never`` still
+        count as data to be explained.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together, such as the levels of a category.
 
     Attributes
     ----------
     support_ : ndarray of bool
-        Mask of the selected columns.
+        Mask of the selected features.
     selected_ : ndarray of int
-        The selected columns, best first.
+        The selected features, best first.
+    selected_groups_ : list
+        Labels of the selected groups, best first; the features' names or positions without groups.
     ranking_ : ndarray of int
-        Rank of every column, a permutation; 1 is best and the selected columns have the ranks 1 to k.
+        Rank of every feature, a permutation; 1 is best and the selected features have the first ranks.
     scores_ : ndarray of float
-        Score of every column; larger is better, ``-inf`` for columns that cannot be scored.
+        Score of every feature; larger is better, ``-inf`` for features that cannot be scored.
     verdict_ : Verdict
         Whether the selection may be trusted, and why; computed when it is first asked for.
     n_features_in_ : int
-        Number of columns seen by ``fit``.
+        Number of features seen by ``fit``.
     feature_names_in_ : ndarray of str
-        Names of the columns, if X had string names.
+        Names of the features, if X had string names.
     """
 
     n_features_to_select: int | str | None = None
     _: KW_ONLY
     must_keep: Sequence[int | str] = ()
     never: Sequence[int | str] = ()
+    groups: Any = None
 
     _from_disk: ClassVar[str | None] = None
     """How a table that stays on disk is used: "batches", "statistics" or a "sample" of its rows; None if it cannot."""
+
+    _allows_missing: ClassVar[bool] = False
+    """Whether NaN is a missing cell rather than an error."""
+
+    _selects_groups: ClassVar[bool] = False
+    """Whether :meth:`_select` can be asked for groups; else a group has the mean score of its features."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "must_keep": ["array-like", None],
         "never": ["array-like", None],
+        "groups": ["array-like", dict, None],
     }
 
     @abstractmethod
     def _select(self, X: Any, task: Task) -> Selection:
-        """Score the columns of a checked table (dense array of numbers or CSR matrix), without changing it."""
+        """Score the features of a checked table (dense array of numbers or CSR matrix), without changing it."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
-        """Choose the columns of X.
+        """Select features of X.
 
         Parameters
         ----------
         X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
-            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see ``tamis.io.sources``)
-            are read in pieces by the selectors that can.
+            Numbers only, at least three rows. It is not changed. Tables that stay on disk (see
+            :func:`tamis.open_source`) are read in pieces by the selectors that can.
         y : None
             Ignored; selection is unsupervised.
 
@@ -130,48 +150,70 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         source = as_source(X)
         X = self._check_table(X) if source is None else self._check_source(source)
         statistics = summarise_columns(X)
-        self._check_finite(statistics)
-        check_range(statistics, getattr(self, "scale", "standard"), self._named)
-        task = self._plan(statistics, X)
+        features = read_groups(self.groups, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        self._check_cells(statistics, features)
+        check_range(statistics, getattr(self, "scale", "standard"), features.listed)
+        task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
-        self._rank(self._select(X, task), task)
-        self._evidence = Evidence.of(X, task.must_keep)
+        self._rank(self._scored(X, task, features), task, features)
+        owner = None if task.groups is None else features.owner
+        self._evidence = Evidence.of(X, features.members(task.must_keep), owner)
+        self._warn_of_filler(task, features)
         return self
+
+    def _scored(self, X: Any, task: Task, features: Features) -> Selection:
+        """Return a score for each item, the mean of its features where the method knows nothing of groups."""
+        if features.labels is None or self._selects_groups:
+            return self._select(X, task)
+        kept, free = features.members(task.must_keep), features.members(task.candidates)
+        usable = free[~task.statistics.constant[free]]
+        each = Task(len(kept) + task.k - len(task.must_keep), kept, usable, task.statistics)
+        scores = self._select(X, each).scores
+        known = np.isfinite(scores)
+        sums = np.bincount(features.owner[known], scores[known], minlength=features.n_items)
+        counts = np.bincount(features.owner[known], minlength=features.n_items)
+        return Selection(np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf))
+
+    def _rank(self, selection: Selection, task: Task, features: Features) -> None:
+        scores = np.where(np.isnan(selection.scores), -np.inf, selection.scores)
+        by_score = np.argsort(-scores, kind="stable")
+        candidates = by_score[np.isin(by_score, task.candidates)]
+        # dict.fromkeys keeps the first mention of each item: kept, chosen, other candidates, the rest.
+        everyone = dict.fromkeys([*task.must_keep, *selection.chosen, *candidates, *range(len(scores))])
+        items = np.fromiter(everyone, dtype=np.intp)
+        order, self.selected_ = features.members(items), features.members(items[: task.k])
+        names: Any = features.labels or (range(len(order)) if features.names is None else features.names)
+        self.selected_groups_ = [names[item] for item in items[: task.k]]
+        self.scores_ = scores[features.owner]
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.support_ = self.ranking_ <= len(self.selected_)
+        if not len(selection.chosen):
+            warn_of_ties(scores, items[len(task.must_keep) : task.k], task.candidates, stacklevel=5)
 
     @cached_property
     def verdict_(self) -> Verdict:
         """Whether the selection may be trusted, and why."""
         check_is_fitted(self)
-        sample, kept = self._evidence
-        structure = getattr(self, "structure_", None) or structure_of(sample)
-        return judge(sample, self.selected_, kept, structure)
+        sample, _, owner = self._evidence
+        structure = getattr(self, "structure_", None) or structure_of(sample, owner)
+        return judge(self._evidence, self.selected_, structure)
 
     @property
     def filler_(self) -> NDArray[np.bool_]:
-        """Mask of the selected columns without structure above chance, where that was tested."""
+        """Mask of the selected features without structure above chance, where that was tested."""
         check_is_fitted(self)
         structure = getattr(self, "structure_", None)
         return np.zeros_like(self.support_) if structure is None else self.support_ & ~structure.structured
 
-    def _rank(self, selection: Selection, task: Task) -> None:
-        scores = np.where(np.isnan(selection.scores), -np.inf, selection.scores)
-        by_score = np.argsort(-scores, kind="stable")
-        candidates = by_score[np.isin(by_score, task.candidates)]
-        # dict.fromkeys keeps the first mention of each column: kept, chosen, other candidates, the rest.
-        order = np.fromiter(
-            dict.fromkeys([*task.must_keep, *selection.chosen, *candidates, *range(len(scores))]),
-            dtype=np.intp,
-        )
-        self.scores_ = scores
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
-        self.selected_ = order[: task.k]
-        self.support_ = self.ranking_ <= task.k
-        if not len(selection.chosen):
-            warn_of_ties(scores, self.selected_[len(task.must_keep) :], task.candidates, stacklevel=5)
+    def _warn_of_filler(self, task: Task, features: Features) -> None:
+        n_filler = len(np.setdiff1d(features.owner[self.filler_], task.must_keep))
+        if n_filler:
+            message = filler_message(n_filler, task.k - len(task.must_keep), self.structure_.n_structured)
+            warn(message, FillerWarning, stacklevel=4)
 
     def transform(self, X: Any) -> Any:
-        """Give the selected columns of X, in the order they have there."""
+        """Return the selected features of X, in the order they have there."""
         check_is_fitted(self)
         source = as_source(X)
         if source is None:
@@ -186,15 +228,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the fitted selector to a file, which :func:`tamis.load` reads; no code is stored in it.
 
-        Parameters
-        ----------
-        path : str or path
-            Where to; a file there is replaced only when the new one is complete.
-
-        Returns
-        -------
-        Path
-            The path.
+        A file that is there is replaced only when the new one is complete. Return the path.
         """
         from tamis.io.persistence import save
 
@@ -207,19 +241,20 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_missing
         return tags
 
     def _check_table(self, X: Any) -> Any:
-        self._check_names(getattr(X, "columns", ()))
+        check_names(getattr(X, "columns", ()))
         try:
             checked = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         except (ValueError, TypeError) as error:
-            text = _text_columns(X)
+            text = text_features(X)
             if not text:
                 raise
             raise type(error)(
-                f"{_listed(text)} of X cannot be read as numbers ({error}). "
-                "Drop these columns or encode them as numbers first."
+                f"{listed(text)} of X cannot be read as numbers ({error}). Drop these features or encode them as "
+                "numbers first."
             ) from error
         self._check_rows(checked.shape[0])
         return checked
@@ -233,10 +268,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             )
         self._check_rows(source.shape[0])
         if not source.shape[1]:
-            raise ValueError(f"{source.place}: holds no columns.")
+            raise ValueError(f"{source.place}: holds no features.")
         self.n_features_in_ = source.shape[1]
         if source.names is not None:
-            self._check_names(source.names)
+            check_names(source.names)
             self.feature_names_in_ = source.names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -246,125 +281,69 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if n_rows < MIN_ROWS:
             raise ValueError(
                 f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
-                f"{n_rows} sample(s). Pass more rows, or transpose X if its samples are in columns."
+                f"n_samples = {n_rows}. Pass more rows, or transpose X if its samples are in columns."
             )
 
-    def _check_names(self, names: Iterable[Any]) -> None:
-        repeated = [name for name, times in Counter(names).items() if times > 1]
-        if repeated:
+    def _check_cells(self, statistics: ColumnStatistics, features: Features) -> None:
+        bad = statistics.non_finite - (statistics.missing if self._allows_missing else 0)
+        if bad.any():
+            what, fill = ("inf", "Replace it by NaN") if self._allows_missing else ("NaN or inf", "Fill the gaps")
             raise ValueError(
-                f"Column names of X must differ, but {_listed(repeated)} occur more than once. "
-                "Rename them, or pass X as an array to go by position."
+                f"X holds {what}, the first in row {statistics.bad_row}: {features.listed(np.flatnonzero(bad))}. "
+                f"{fill} (for example with sklearn.impute.SimpleImputer) or drop these features."
             )
 
-    def _check_finite(self, statistics: ColumnStatistics) -> None:
-        columns = np.flatnonzero(statistics.non_finite)
-        if columns.size:
-            raise ValueError(
-                f"X holds NaN or inf: {statistics.non_finite.sum()} value(s) in {columns.size} column(s): "
-                f"{self._named(columns)}, the first of them in row {statistics.bad_row}. Fill the gaps (for example "
-                "with sklearn.impute.SimpleImputer) or drop these columns."
-            )
-
-    def _plan(self, statistics: ColumnStatistics, X: Any) -> Task:
+    def _plan(self, X: Any, statistics: ColumnStatistics, features: Features) -> Task:
+        """Return what is to be selected; a group is usable if one of its features is."""
         if statistics.constant.all():
             raise ValueError(
-                f"Each of the {self.n_features_in_} column(s) of X holds one value only, so nothing tells the samples "
+                f"Each of the {self.n_features_in_} features of X holds one value only, so nothing tells the samples "
                 "apart. Check how X was read."
             )
-        must_keep, never = self._positions("must_keep"), self._positions("never")
+        must_keep, never = features.items(self.must_keep, "must_keep"), features.items(self.never, "never")
         both = np.intersect1d(must_keep, never)
         if both.size:
-            raise ValueError(f"must_keep and never both hold {self._named(both)}. Remove them from one of the lists.")
-        self._warn_of_constants(np.setdiff1d(np.flatnonzero(statistics.constant), [*must_keep, *never]))
-        free = ~statistics.constant
+            named = features.listed(features.members(both))
+            raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
+        usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
+        asked_for = np.concatenate([features.members(must_keep), features.members(never)])
+        self._warn_of_unusable(np.setdiff1d(np.flatnonzero(~usable), asked_for), features)
+        free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
-        candidates = np.flatnonzero(free)
-        k = self.n_features_to_select
-        if isinstance(k, str):  # "auto"
-            k = min(max(1, suggested_k(X), len(must_keep)), len(must_keep) + len(candidates))
-        return Task(self._count(k, must_keep, never, candidates), must_keep, candidates, statistics)
+        candidates, k = np.flatnonzero(free), self.n_features_to_select
+        if k == "auto":
+            owner = None if features.labels is None else features.owner
+            k = min(max(choose_k(X, groups=owner).k, len(must_keep)), len(must_keep) + len(candidates))
+        groups = None if features.labels is None else features
+        k = max(1, features.n_items // 2, len(must_keep)) if k is None else k
+        count = self._count(k, must_keep, never, len(candidates), features.n_items)
+        return Task(count, must_keep, candidates, statistics, groups)
 
-    def _count(self, k: int | None, must_keep: NDArray, never: NDArray, candidates: NDArray) -> int:
-        usable = len(must_keep) + len(candidates)
+    def _count(
+        self, k: Any, must_keep: NDArray[np.intp], never: NDArray[np.intp], n_candidates: int, n_items: int
+    ) -> int:
+        usable = len(must_keep) + n_candidates
         if usable == 0:
-            raise ValueError(f"never lists all {len(never)} usable column(s) of X. Leave at least one to select.")
-        if k is None:
-            return max(min(max(1, self.n_features_in_ // 2), usable), len(must_keep))
+            raise ValueError(f"never lists all {len(never)} usable features of X. Leave at least one to select.")
+        if self.n_features_to_select is None:
+            return min(k, usable)
         if k > usable:
             raise ValueError(
-                f"n_features_to_select={k}, but only {usable} of the {self.n_features_in_} column(s) can be selected "
-                f"({len(never)} in never; columns with one value are left out). Ask for at most {usable}."
+                f"n_features_to_select={k}, but only {usable} of the {n_items} features can be selected "
+                f"({len(never)} in never; features with one value are left out). Ask for at most {usable}."
             )
         if len(must_keep) > k:
             raise ValueError(
-                f"must_keep holds {len(must_keep)} column(s), more than n_features_to_select={k}. "
-                "Shorten the list or select more columns."
+                f"must_keep holds {len(must_keep)} features, more than n_features_to_select={k}. Shorten the list or "
+                "select more features."
             )
         return int(k)
 
-    def _warn_of_constants(self, constant: NDArray[np.intp]) -> None:
-        if constant.size:
+    def _warn_of_unusable(self, unusable: NDArray[np.intp], features: Features) -> None:
+        if unusable.size:
             warn(
-                f"{constant.size} column(s) hold one value only and are never selected: {self._named(constant)}. "
-                "Name them in must_keep to select them all the same.",
-                ConstantColumnsWarning,
+                "Features with one value only, or missing in most rows, are never selected: "
+                f"{features.listed(unusable)}. Name them in must_keep to select them all the same.",
+                UnusableFeaturesWarning,
                 stacklevel=5,
             )
-
-    def _positions(self, parameter: str) -> NDArray[np.intp]:
-        """Turn the names and positions in a parameter into distinct positions, in the user's order."""
-        asked = getattr(self, parameter)
-        entries = dict.fromkeys(() if asked is None else list(asked))
-        return np.array([self._position(entry, parameter) for entry in entries], dtype=np.intp)
-
-    def _position(self, entry: Any, parameter: str) -> int:
-        if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
-            if 0 <= int(entry) < self.n_features_in_:
-                return int(entry)
-            raise ValueError(
-                f"{parameter} holds the position {entry}, but X has the columns 0 to {self.n_features_in_ - 1}."
-            )
-        if not isinstance(entry, str):
-            raise TypeError(
-                f"{parameter} takes column names or positions (int); got {entry!r} ({type(entry).__name__})."
-            )
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError(f"{parameter} names {entry!r}, but X has no column names. Pass a DataFrame or positions.")
-        found = np.flatnonzero(names == entry)
-        if not found.size:
-            raise ValueError(f"{parameter} names {entry!r}, which is not a column of X.{_nearest(entry, names)}")
-        return int(found[0])
-
-    def _named(self, columns: Iterable[int]) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return _listed([column if names is None else names[column] for column in columns])
-
-
-def _nearest(entry: str, names: Iterable[str]) -> str:
-    close = get_close_matches(entry, list(names), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def _listed(columns: Sequence[Any], limit: int = 5) -> str:
-    """Write ``column 3, column 'age', ... and 7 more``."""
-    shown = ", ".join(f"column {column.item() if hasattr(column, 'item') else column!r}" for column in columns[:limit])
-    return shown + (f" and {len(columns) - limit} more" if len(columns) > limit else "")
-
-
-def _text_columns(X: Any) -> list[Any]:
-    """Names or positions of the columns that do not convert to float."""
-    if getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or not hasattr(X, "__array__"):
-        return []
-    names = list(getattr(X, "columns", range(X.shape[1])))
-    cells = np.asarray(X, dtype=object)
-    return [name for name, column in zip(names, cells.T, strict=True) if not _is_numeric(column)]
-
-
-def _is_numeric(column: NDArray) -> bool:
-    try:
-        column.astype(np.float64)
-    except (ValueError, TypeError):
-        return False
-    return True

@@ -33,7 +33,9 @@ class ColumnStatistics:
     n_rows : int
         Number of rows.
     mean, std, low, high : ndarray of float
-        Mean, standard deviation (divisor n), smallest and largest value.
+        Mean, standard deviation (divisor n), smallest and largest value, of the cells that are not missing.
+    missing : ndarray of int
+        Number of cells that are NaN.
     non_finite : ndarray of int
         Number of cells that are NaN or infinite.
     bad_row : int
@@ -47,6 +49,7 @@ class ColumnStatistics:
     std: Array
     low: Array
     high: Array
+    missing: NDArray[np.intp]
     non_finite: NDArray[np.intp]
     bad_row: int
     constant: NDArray[np.bool_]
@@ -63,15 +66,16 @@ class ColumnStatistics:
         With shares a and b of the rows, ``m = a m_a + b m_b`` and ``s² = a s_a² + b s_b² + a b (m_b − m_a)²``, which
         does not cancel as ``mean(x²) − m²`` does.
         """
-        n_rows = self.n_rows + other.n_rows
-        a, b = self.n_rows / n_rows, other.n_rows / n_rows
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        n_rows, missing = self.n_rows + other.n_rows, self.missing + other.missing
+        b = (other.n_rows - other.missing) / np.maximum(n_rows - missing, 1)
+        a = 1 - b
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         bad_row = other.bad_row if self.bad_row < 0 else self.bad_row
         shift = other.mean - self.mean
         within = np.hypot(np.sqrt(a) * self.std, np.sqrt(b) * other.std)
         mean, std = self.mean + b * shift, np.hypot(within, np.sqrt(a * b) * shift)
         non_finite = self.non_finite + other.non_finite
-        return ColumnStatistics(n_rows, mean, std, low, high, non_finite, bad_row, low == high)
+        return ColumnStatistics(n_rows, mean, std, low, high, missing, non_finite, bad_row, ~(low < high))
 
 
 def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[Array]:
@@ -107,15 +111,17 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     if issparse(block):
         return _sparse_statistics(block, first_row)
     block = block.astype(np.float64, copy=False)
-    bad = ~np.isfinite(block)
+    bad, gaps = ~np.isfinite(block), np.isnan(block)
     bad_row = first_row + int(bad.any(axis=1).argmax()) if bad.any() else -1
-    low, high = block.min(axis=0), block.max(axis=0)
-    unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
-    scaled = block / unit
-    mean = scaled.mean(axis=0)
-    std = np.sqrt(np.square(scaled - mean).mean(axis=0))
+    low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
+    unit = np.ldexp(1.0, np.frexp(np.fmax(-low, high))[1] - 1)
+    missing, scaled = gaps.sum(axis=0), block / unit
+    count = np.maximum(len(block) - missing, 1)
+    mean = (np.where(gaps, 0.0, scaled) if missing.any() else scaled).sum(axis=0) / count
+    squares = np.square(np.where(gaps, 0.0, scaled - mean) if missing.any() else scaled - mean)
+    std = np.sqrt(squares.sum(axis=0) / count)
     non_finite = bad.sum(axis=0)
-    return ColumnStatistics(len(block), mean * unit, std * unit, low, high, non_finite, bad_row, low == high)
+    return ColumnStatistics(len(block), mean * unit, std * unit, low, high, missing, non_finite, bad_row, ~(low < high))
 
 
 @np.errstate(invalid="ignore", over="ignore")
@@ -123,16 +129,17 @@ def _sparse_statistics(block: Any, first_row: int) -> ColumnStatistics:
     """Compute the statistics of a CSR block from its n_j stored values v, ``n s² = Σ (v − m)² + (n − n_j) m²``."""
     n, d = block.shape
     values, columns = block.data.astype(np.float64), block.indices
-    stored = np.bincount(columns, minlength=d)
-    low, high = np.where(stored < n, 0.0, np.inf), np.where(stored < n, 0.0, -np.inf)
+    bad, gaps = ~np.isfinite(values), np.isnan(values)
+    bad_row = first_row + int(np.searchsorted(block.indptr, bad.argmax(), side="right")) - 1 if bad.any() else -1
+    non_finite, missing = np.bincount(columns[bad], minlength=d), np.bincount(columns[gaps], minlength=d)
+    zeros = n - np.bincount(columns, minlength=d)
+    values, columns = values[~gaps], columns[~gaps]
+    low, high = np.where(zeros > 0, 0.0, np.inf), np.where(zeros > 0, 0.0, -np.inf)
     np.minimum.at(low, columns, values)
     np.maximum.at(high, columns, values)
-    bad = ~np.isfinite(values)
-    bad_row = first_row + int(np.searchsorted(block.indptr, bad.argmax(), side="right")) - 1 if bad.any() else -1
     unit = np.ldexp(1.0, np.frexp(np.maximum(-low, high))[1] - 1)
-    scaled = values / unit[columns]
-    mean = np.bincount(columns, scaled, minlength=d) / n
-    squares = np.bincount(columns, np.square(scaled - mean[columns]), minlength=d) + (n - stored) * mean**2
-    mean, std = mean * unit, np.sqrt(squares / n) * unit
-    non_finite = np.bincount(columns[bad], minlength=d)
-    return ColumnStatistics(n, mean, std, low, high, non_finite, bad_row, low == high)
+    count, scaled = np.maximum(n - missing, 1), values / unit[columns]
+    mean = np.bincount(columns, scaled, minlength=d) / count
+    squares = np.bincount(columns, np.square(scaled - mean[columns]), minlength=d) + zeros * mean**2
+    mean, std = mean * unit, np.sqrt(squares / count) * unit
+    return ColumnStatistics(n, mean, std, low, high, missing, non_finite, bad_row, ~(low < high))

@@ -56,9 +56,7 @@ def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
         bar = progress.add_task("", total=None, objective="–")
 
         def move(epoch: Any) -> None:
-            progress.update(
-                bar, completed=epoch.number, total=epoch.total, objective=f"{epoch.objective.min().item():.2f}"
-            )
+            progress.update(bar, completed=epoch.number, total=epoch.total, objective=f"{epoch.objective:.2f}")
 
         return LSCAE(n_features_to_select=2, callbacks=[move], random_state=0).fit(table.X)
 

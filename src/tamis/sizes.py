@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import STRICT_FDR
@@ -46,7 +46,7 @@ class KCurve:
     k: int
 
 
-def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
+def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) -> KCurve:
     """Compute how many features to select.
 
     The directions of the structured features, each counted alike, and the pursuit of the features that explain them,
@@ -58,6 +58,8 @@ def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
     ----------
     X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
         Numbers.
+    groups : array of shape (n_features,), optional
+        The group of each feature, if groups are selected; k counts groups then.
     random_state : int, default=0
         Draws the rows that are examined, and deals them to folds.
 
@@ -68,44 +70,46 @@ def choose_k(X: Any, *, random_state: Any = 0) -> KCurve:
     """
     rng = np.random.default_rng(random_state)
     sample, rows = sample_rows(X, rng, 2**24)
-    structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object))
+    owner = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object), owner)
     if not structure.n_structured:
         raise NoStructureError(
             "No feature of X depends on any other more than chance would have it, so that no number of features can be "
             "suggested. Check that the right features and enough rows were read, or name the number."
         )
-    return k_curve(sample, structure, rng)
+    return k_curve(sample, structure, rng, owner)
 
 
-def suggested_k(X: Any) -> int:
-    """Return the suggestion of :func:`choose_k`."""
-    return choose_k(X).k
-
-
-def k_curve(sample: Any, structure: Structure, rng: np.random.Generator) -> KCurve:
+def k_curve(
+    sample: Any, structure: Structure, rng: np.random.Generator, owner: NDArray[np.intp] | None = None
+) -> KCurve:
     """Compute what every k explains on rows held out, and the suggestion."""
     features = np.flatnonzero(structure.structured)
+    items = features if owner is None else owner[features]
     weights = structure.weights[features]
     Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
-    max_k = min(len(features), MAX_K, 3 * structure.n_directions + 5)
+    max_k = min(len(np.unique(items)), MAX_K, 3 * structure.n_directions + 5)
     fold = rng.permutation(len(Z)) % N_FOLDS
-    parts = [_explained(Z[fold != f], Z[fold == f], weights, structure.n_directions, max_k) for f in range(N_FOLDS)]
+    r = structure.n_directions
+    parts = [_explained(Z[fold != f], Z[fold == f], weights, r, max_k, items) for f in range(N_FOLDS)]
     mean, error = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1) / np.sqrt(N_FOLDS)
     gains = np.diff(mean, prepend=0.0)
     worth = np.flatnonzero(gains >= np.maximum(MIN_GAIN, error))
     return KCurve(mean, error, structure.n_directions, int(worth.max(initial=0)) + 1)
 
 
-def _explained(known: Array, held: Array, weights: Array, n_directions: int, max_k: int) -> Array:
-    """Return how many directions the first k features of a pursuit explain on other rows, for every k."""
+def _explained(
+    known: Array, held: Array, weights: Array, n_directions: int, max_k: int, items: NDArray[np.intp]
+) -> Array:
+    """Return how many directions the first k items of a pursuit explain on other rows, for every k."""
     everyone = np.arange(known.shape[1])
     found = principal_directions(known, everyone, weights, np.random.default_rng(0))
     goal, unseen = found.scores(known)[:, :n_directions], found.scores(held)[:, :n_directions]
     goal, unseen = goal / goal.std(axis=0), unseen / goal.std(axis=0)
-    order, _ = pursue(known, goal, everyone, everyone[:0], max_k)
+    order, _ = pursue(known, goal, everyone, everyone[:0], max_k, items)
     explained = np.empty(max_k)
     for k in range(1, max_k + 1):
-        some = order[:k]
+        some = np.flatnonzero(np.isin(items, order[:k]))
         left = unseen - ridge_prediction(known[:, some], goal, held[:, some])
         explained[k - 1] = np.maximum(1 - (left**2).sum(axis=0) / (unseen**2).sum(axis=0), 0).sum()
     return explained

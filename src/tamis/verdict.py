@@ -61,38 +61,50 @@ class Verdict:
 
 
 class Evidence(NamedTuple):
-    """What a verdict is based on: rows of the table, drawn at random, and the features that the user asked for."""
+    """What a verdict is based on: rows of the table, the features that the user asked for, and the group of each."""
 
     sample: Any
     kept: Indices
+    owner: Indices | None = None
 
     @classmethod
-    def of(cls, X: Any, kept: Indices) -> "Evidence":
+    def of(cls, X: Any, kept: Indices, owner: Indices | None = None) -> "Evidence":
         """Return the evidence of a table: at least 100 rows, of a dense table as z-scores.
 
         Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
         """
         sample, rows = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
         if issparse(sample):
-            return cls(sample, kept)
+            return cls(sample, kept, owner)
         scores = standardised(sample, [np.arange(len(rows))])
         # Cells that are missing together must not count as equal values.
-        return cls(np.where(np.isnan(sample), np.nan, scores).astype(np.float32), kept)
+        return cls(np.where(np.isnan(sample), np.nan, scores).astype(np.float32), kept, owner)
 
 
 def judge_table(X: Any, selected: Indices) -> Verdict:
     """Return whether features that were selected elsewhere may be trusted on a table."""
-    sample, kept = Evidence.of(X, np.empty(0, np.intp))
-    return judge(sample, selected, kept, structure_of(sample))
+    evidence = Evidence.of(X, np.empty(0, np.intp))
+    return judge(evidence, selected, structure_of(evidence.sample))
 
 
-def structure_of(sample: Any) -> Structure:
+def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
     """Return which features of some rows carry structure."""
-    return examine(sample, [np.arange(sample.shape[0])], FDR, np.random.default_rng(0), np.empty(0, object))
+    return examine(sample, [np.arange(sample.shape[0])], FDR, np.random.default_rng(0), np.empty(0, object), owner)
 
 
-def judge(sample: Any, selected: Indices, kept: Indices, structure: Structure) -> Verdict:
-    """Return whether the features selected in a sample of rows, but for those that had to be kept, may be trusted."""
+def judge(evidence: Evidence, selected: Indices, structure: Structure) -> Verdict:
+    """Return whether the features selected in a table may be trusted.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Rows of the table, and what the user asked for.
+    selected : ndarray of int
+        The selected features.
+    structure : Structure
+        Which features carry structure.
+    """
+    sample, kept, owner = evidence
     if not structure.n_structured:
         return Verdict(False, [NO_STRUCTURE])
     chosen = np.setdiff1d(selected, kept)
@@ -104,7 +116,7 @@ def judge(sample: Any, selected: Indices, kept: Indices, structure: Structure) -
     halves = np.array_split(rng.permutation(sample.shape[0]), 2)
     answers.append(_about_random(sample, selected, structure, halves, rng))
     if not n_filler:
-        answers.append(_about_halves(sample, chosen, halves))
+        answers.append(_about_halves(sample, chosen, halves, owner))
     against = [text for good, text in answers if not good]
     return Verdict(not against, against or [text for _, text in answers])
 
@@ -155,10 +167,10 @@ def explained_shares(sample: Any, lists: list[Indices], structure: Structure, ha
     return [float(max(0.0, 1 - error / max(total, 1e-12))) for error in errors]
 
 
-def _about_halves(sample: Any, chosen: Indices, halves: list[Indices]) -> tuple[bool, str]:
+def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: Indices | None) -> tuple[bool, str]:
     again = np.ones(len(chosen), dtype=bool)
     for rows in halves:
-        again &= structure_of(sample[rows]).pvalues[chosen] <= HALF_LEVEL
+        again &= structure_of(sample[rows], owner).pvalues[chosen] <= HALF_LEVEL
     text = f"{int(again.sum())} of the {len(chosen)} features show their structure in both halves of the rows."
     if again.mean() >= MIN_FOUND:
         return True, text

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tamis import SELECTORS
 from tamis.cli.options import parse_sizes, split
 from tamis.cli.progress import Interruption, interruptible
 from tamis.io.readers import Request, read
+from tamis.lscae.recipe import PAPER
 
 
 def test_select_writes_everything_and_says_so(run, table_file, roles, quick_options, tmp_path, blobs):
@@ -83,6 +85,13 @@ def test_every_registered_method_can_be_asked_for(run, table_file, roles, quick,
     result = run("select", table_file, "-k", 2, "-m", method, "--json", *roles, *options)
     assert result.exit_code == 0, result.stderr
     assert len(json.loads(result.stdout)["selected"]) == 2
+
+
+def test_fields_of_the_recipe_are_set_by_their_names(run, table_file, roles, quick_options):
+    fields = ["--set", "recipe=paper", "--set", "self_loops=False", "--set", "hidden_units=(4,)"]
+    result = run("select", table_file, "-k", 2, "-o", "out", "--json", *roles, *quick_options, *fields)
+    assert result.exit_code == 0, result.stderr
+    assert tamis.load("out/selector.tamis").recipe == replace(PAPER, self_loops=False, hidden_units=(4,))
 
 
 def test_constant_features_are_noted_by_name(run, table_file, quick_options, tmp_path):

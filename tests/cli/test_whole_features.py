@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from tamis.cli.whole_features import choose_whole_features, encoded_count
 from tamis.io.readers import Request, read
 
 
@@ -27,20 +26,6 @@ def test_the_table_says_which_encoded_features_belong_together(mixed):
     assert table.positions(["kind", "b"], "--drop").tolist() == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_exactly_k_features_are_chosen_all_members_or_none(mixed, k):
-    from tamis import VarianceScore
-
-    table = read(mixed)
-    selector = VarianceScore(encoded_count(table, k, [])).fit(table.X)
-    choose_whole_features(selector, table, k)
-    chosen = set(table.groups[selector.selected_])
-    assert len(chosen) == k
-    assert [group in chosen for group in table.groups] == selector.support_.tolist()
-    assert sorted(selector.ranking_) == list(range(1, 8))
-    assert set(selector.selected_) == set(np.flatnonzero(selector.ranking_ <= len(selector.selected_)))
-
-
 def test_select_lists_features_of_the_file(run, mixed, tmp_path):
     result = run("select", mixed, "-k", 3, "-m", "variance", "-o", "out", "--json")
     document = json.loads(result.stdout)
@@ -58,7 +43,7 @@ def test_lists_of_the_user_name_whole_features(run, mixed):
     document = json.loads(run("select", mixed, *options).stdout)
     assert [entry["feature"] for entry in document["selected"]] == ["kind", "c"]
     refused = run("select", mixed, "-k", 4, "-m", "variance", "--never", "a", "-o", "out")
-    assert "-k 4 asks for more than the 3 features that can be selected" in refused.stderr
+    assert "only 3 of the 4 features can be selected" in refused.stderr
 
 
 def test_report_and_apply_know_the_levels_of_the_saved_selector(run, mixed, tmp_path):

@@ -9,7 +9,7 @@ from safetensors.numpy import save as to_bytes
 from scipy.sparse import csr_array
 
 import tamis
-from tamis import SELECTORS
+from tamis import SELECTORS, Recipe
 from tamis.io.persistence import LoadError, _decode, _encode
 from tamis.structure import Structure
 from tamis.verdict import Verdict as TrueVerdict
@@ -40,11 +40,13 @@ def test_every_selector_comes_back_as_it_was(name, blobs, quick, tmp_path):
 def test_names_parameters_and_history_are_kept_but_not_code(blobs, quick, tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(blobs.X, columns=blobs.names)
-    selector = fitted("lscae", frame, quick, must_keep=["signal_0"], callbacks=[print_nothing])
+    selector = fitted(
+        "lscae", frame, quick, must_keep=["signal_0"], callbacks=[print_nothing], recipe=Recipe(hidden_units=(8,))
+    )
     again = tamis.load(selector.save(tmp_path / "s.tamis"))
     assert again.get_feature_names_out().tolist() == selector.get_feature_names_out().tolist()
     assert again.callbacks == ()
-    assert again.hidden_units == (8,)
+    assert again.recipe == selector.recipe == Recipe(hidden_units=(8,))
     assert again.must_keep == ["signal_0"]
     assert again.history_.dtype == selector.history_.dtype
     np.testing.assert_array_equal(again.history_, selector.history_)
@@ -65,7 +67,7 @@ def test_the_structure_comes_back(name, blobs, quick, tmp_path):
 
 
 def test_a_structure_that_was_not_tested_stays_unknown(blobs, quick, tmp_path):
-    again = tamis.load(fitted("lscae", blobs.X, quick, structure_first=False).save(tmp_path / "s.tamis"))
+    again = tamis.load(fitted("lscae", blobs.X, quick, recipe=Recipe(structure_first=False)).save(tmp_path / "s.tamis"))
     assert again.structure_ is None
     assert not again.filler_.any()
 
@@ -185,7 +187,7 @@ def nested(depth):
         (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
         (lambda d, t: d.pop("fitted"), r"fitted"),
         (lambda d, t: d.update(fitted=[1]), r"damaged"),
-        (lambda d, t: d["fitted"].update(x_=nested(700)), r"s\.tamis is damaged .*recursion"),
+        (lambda d, t: d["fitted"].update(x_=nested(900)), r"s\.tamis is damaged .*recursion"),
     ],
 )
 def test_damaged_and_foreign_files_get_a_sentence(saved, change, sentence):

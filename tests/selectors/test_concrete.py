@@ -13,12 +13,12 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from tamis import CAE, LSCAE, ConcreteLaplacian
-from tamis.base import ConstantColumnsWarning
-from tamis.synthetic import blobs_with_copies, moons_with_copies
+from tamis import CAE, LSCAE, ConcreteLaplacian, Recipe
+from tamis.base import UnusableFeaturesWarning
+from tamis.synthetic import moons_with_copies
 
 SELECTORS = [LSCAE, CAE, ConcreteLaplacian]
-pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.ConstantColumnsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.UnusableFeaturesWarning")
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
@@ -28,7 +28,7 @@ def test_check_estimator(selector):
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
-def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, quick):
+def test_exactly_k_distinct_features_for_every_k_dense_and_sparse(selector, rng, quick):
     X = rng.standard_normal((60, 40)) * (rng.random((60, 40)) < 0.4)
     for k in range(1, 41):
         dense = selector(k, **quick).fit(X)
@@ -40,13 +40,9 @@ def test_exactly_k_distinct_columns_for_every_k_dense_and_sparse(selector, rng, 
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"annealing": "exponential"},
-        {"temperature": (3.0, 0.5)},
-        {"indirect_size": 6},
+        {"recipe": "paper"},
         {"max_epochs": 13},
         {"batch_size": 30},
-        {"selector_lr": 0.5},
-        {"n_init": 2},
         {"scale": "center"},
         {"scale": None},
         {"must_keep": [9]},
@@ -61,23 +57,9 @@ def test_every_parameter_changes_something(parameters, blobs, quick):
     assert before.objective_ != after.objective_ or not np.array_equal(before.selection_probs_, after.selection_probs_)
 
 
-@pytest.mark.parametrize("parameters", [{"hidden_units": (3,)}, {"readout": "trained"}, {"decoder_lr": 0.1}], ids=str)
-@pytest.mark.parametrize("make", [CAE, partial(LSCAE, decoder="network")], ids=["CAE", "LSCAE"])
-def test_every_parameter_of_a_network_that_decodes_changes_something(make, parameters, blobs, quick):
-    before = make(2, **quick).fit(blobs.X)
-    after = make(2, **(quick | parameters)).fit(blobs.X)
-    assert not np.array_equal(before.selection_probs_, after.selection_probs_)
-
-
-def test_hidden_units_shape_the_imputation_whatever_decodes_in_training(blobs, quick):
-    fits = [LSCAE(2, **(quick | {"hidden_units": widths})).fit(blobs.X) for widths in ((8,), (3, 4))]
-    shapes = [[value.shape[1:] for name, value in fit.decoder_weights_.items() if "weights" in name] for fit in fits]
-    assert shapes == [[(2, 8), (8, 10)], [(2, 3), (3, 4), (4, 10)]]
-
-
 def test_the_redundancy_penalty_keeps_units_apart(blobs, quick):
     mass = [
-        LSCAE(7, redundancy_penalty=weight, **(quick | {"max_epochs": 80}))
+        LSCAE(7, recipe=Recipe(redundancy_penalty=weight), **(quick | {"max_epochs": 80}))
         .fit(blobs.X)
         .selection_probs_.sum(axis=0)
         .max()
@@ -88,13 +70,6 @@ def test_the_redundancy_penalty_keeps_units_apart(blobs, quick):
 
 def test_n_features_to_select_decides_how_many(blobs, quick):
     assert [LSCAE(k, **quick).fit(blobs.X).support_.sum() for k in (1, 4, None)] == [1, 4, 5]
-
-
-def test_narrowing_changes_something(quick):
-    table = blobs_with_copies(100, seed=0, n_samples=90)
-    fits = [CAE(2, narrowing=narrowing, **quick).fit(table.X).selection_probs_ for narrowing in (False, True)]
-    assert (fits[0] > 0).all()
-    assert (fits[1] > 0).any(axis=0).sum() == 16
 
 
 def test_threads_are_set_during_fit_and_given_back(blobs, quick):
@@ -160,7 +135,7 @@ def test_few_rows_and_partial_batches(blobs, quick, n_rows):
     assert LSCAE(2, batch_size=20, **quick).fit(blobs.X[:n_rows]).support_.sum() == 2
 
 
-def test_kept_and_banned_columns(blobs, quick):
+def test_kept_and_banned_features(blobs, quick):
     frame = pd.DataFrame(blobs.X, columns=blobs.names)
     selector = LSCAE(3, must_keep=["nuisance_5"], never=["signal_0", "signal_1"], **quick).fit(frame)
     assert selector.selected_[0] == blobs.names.index("nuisance_5")
@@ -177,7 +152,7 @@ def test_everything_kept_by_request(blobs, quick):
     assert len(selector.history_) == 0
 
 
-@pytest.mark.parametrize("selector", [*SELECTORS, partial(LSCAE, structure_first=False)])
+@pytest.mark.parametrize("selector", [*SELECTORS, partial(LSCAE, recipe=Recipe(structure_first=False))])
 @pytest.mark.parametrize("kept", [[3, 1], [3, 1, 0, 2, 4]], ids=["some", "all"])
 def test_noise_kept_by_request(selector, kept, rng, quick):
     """Without structure and without a choice there is no goal, and there need not be one."""
@@ -187,9 +162,9 @@ def test_noise_kept_by_request(selector, kept, rng, quick):
     assert found.reconstruct(found.transform(X)).shape == (60, 5)
 
 
-def test_constant_columns_take_no_part(blobs, quick):
+def test_constant_features_take_no_part(blobs, quick):
     X = np.insert(blobs.X, [0, 3], 7.0, axis=1)
-    with pytest.warns(ConstantColumnsWarning, match="column 0, column 4"):
+    with pytest.warns(UnusableFeaturesWarning, match="feature 0, feature 4"):
         with_constants = LSCAE(3, **quick).fit(X)
     without = LSCAE(3, **quick).fit(blobs.X)
     assert blobs.X[:, without.selected_].tolist() == X[:, with_constants.selected_].tolist()
@@ -199,38 +174,31 @@ def test_constant_columns_take_no_part(blobs, quick):
 
 
 def test_fitted_attributes(blobs, quick):
-    selector = LSCAE(3, **(quick | {"n_init": 3})).fit(blobs.X)
+    selector = LSCAE(3, n_init=3, **quick).fit(blobs.X)
     assert sorted(selector.ranking_) == list(range(1, 11))
-    assert set(selector.selected_) == set(selector.unit_columns_) == set(np.flatnonzero(selector.support_))
+    assert set(selector.selected_) == set(selector.units_) == set(np.flatnonzero(selector.support_))
     assert selector.ranking_[selector.selected_].tolist() == [1, 2, 3]
     np.testing.assert_allclose(selector.selection_probs_.sum(axis=1), 1, rtol=1e-5)
     largest, free = selector.selection_probs_.max(axis=0), ~selector.support_
     wanted = free & (largest > 0)
     np.testing.assert_array_equal(selector.scores_[wanted], largest[wanted])
     assert (selector.scores_[largest > 0] >= largest[largest > 0]).all()
-    assert selector.objective_ <= selector.restart_objectives_.min() + 1e-5
+    assert selector.objective_ == selector.restart_objectives_.min()
     assert selector.restart_objectives_.shape == (3,)
-    assert selector.settled_.shape == (3,)
     assert pd.DataFrame(selector.history_).shape == (12, 7)
 
 
-def test_the_score_of_a_selected_column_counts_its_near_copies():
-    """An exchange may bring in the twin of the column that a unit settled on."""
+def test_the_score_of_a_selected_feature_counts_its_near_copies():
+    """An exchange may bring in the twin of the feature that a unit settled on."""
     table = moons_with_copies(6, seed=0)
     selector = LSCAE(2, random_state=0).fit(table.X)
-    assert (selector.settled_ > 0.9).all()
-    assert (selector.scores_[selector.selected_] > 0.9).all()
-
-
-def test_the_best_restart_of_a_network_that_decodes_is_left_as_it_is(blobs, quick):
-    selector = CAE(3, **(quick | {"n_init": 3})).fit(blobs.X)
-    assert selector.objective_ == selector.restart_objectives_.min()
+    assert (selector.scores_[selector.selected_] > 0.3).all()
 
 
 def test_reconstruct_imputes_in_the_users_units(rng):
     base = rng.standard_normal((200, 1))
     X = np.hstack([100 + 5 * base, 3 - 20 * base, np.full((200, 1), 8.0), 1000 * base + 3])
-    selector = CAE(1, max_epochs=150, n_init=1, random_state=0).fit(X)
+    selector = CAE(1, max_epochs=150, random_state=0).fit(X)
     rebuilt = selector.reconstruct(selector.transform(X))
     assert rebuilt.shape == X.shape
     np.testing.assert_array_equal(rebuilt[:, selector.support_], X[:, selector.support_])
@@ -239,16 +207,16 @@ def test_reconstruct_imputes_in_the_users_units(rng):
     np.testing.assert_allclose(selector.reconstruct(csr_matrix(selector.transform(X))), rebuilt)
 
 
-def test_reconstruct_maps_units_to_columns(rng):
+def test_reconstruct_maps_units_to_features(rng):
     X = rng.standard_normal((80, 3))
-    selector = CAE(3, max_epochs=5, n_init=1, random_state=0).fit(X)
+    selector = CAE(3, max_epochs=5, random_state=0).fit(X)
     rebuilt = selector.reconstruct(X)
     np.testing.assert_array_equal(rebuilt, X)
 
 
-def test_reconstruct_wants_the_selected_columns(blobs, quick):
+def test_reconstruct_wants_the_selected_features(blobs, quick):
     selector = LSCAE(3, **quick).fit(blobs.X)
-    with pytest.raises(ValueError, match=r"takes the 3 selected column\(s\), as transform gives them; got 10"):
+    with pytest.raises(ValueError, match=r"takes the 3 selected features, as transform returns them; got 10"):
         selector.reconstruct(blobs.X)
 
 
@@ -263,13 +231,7 @@ def test_pickling(blobs, quick):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"temperature": (1.0,)}, r"temperature takes \(start, end\), two positive numbers; got \(1\.0,\)"),
-        ({"temperature": (1.0, 0.0)}, r"temperature takes \(start, end\)"),
-        ({"temperature": 3}, "'temperature' parameter of LSCAE must be an instance of 'tuple'"),
-        ({"hidden_units": (0,)}, r"hidden_units lists the widths.*got \(0,\)"),
-        ({"annealing": "cosine"}, "'annealing' parameter of LSCAE must be a str among"),
         ({"batch_size": 2}, r"'batch_size' parameter of LSCAE must be an int in the range \[3, inf\)"),
-        ({"selector_lr": 0}, r"'selector_lr' parameter of LSCAE must be a float in the range \(0.0, inf\)"),
         ({"n_init": 0}, "'n_init' parameter of LSCAE must be an int"),
         ({"max_epochs": 1.5}, "'max_epochs' parameter of LSCAE must be an int"),
         ({"scale": "minmax"}, "'scale' parameter of LSCAE must be a str among"),

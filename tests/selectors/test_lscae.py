@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from tamis import CAE, LSCAE, ConcreteLaplacian
-from tamis.selectors.lscae import PAPER, PUBLIC_CODE
+from tamis import CAE, LSCAE, ConcreteLaplacian, Recipe
 from tamis.synthetic import moons_with_copies
 
 
@@ -13,15 +12,15 @@ def test_defaults_find_the_moons_among_nuisance_and_copies():
 
 def test_a_network_that_decodes_finds_them_too():
     table = moons_with_copies(6, seed=100, n_samples=300)
-    selector = LSCAE(2, decoder="network", random_state=0)
+    selector = LSCAE(2, recipe=Recipe(decoder="network"), random_state=0)
     assert table.is_solved_by(selector.fit(table.X).selected_)
 
 
-@pytest.mark.parametrize(("n_rows", "n_columns", "k"), [(300, 40, 3), (90, 3000, 40)], ids=["small", "wide"])
-def test_one_and_two_threads_pick_the_same(n_rows, n_columns, k):
+@pytest.mark.parametrize(("n_rows", "n_features", "k"), [(300, 40, 3), (90, 3000, 40)], ids=["small", "wide"])
+def test_one_and_two_threads_pick_the_same(n_rows, n_features, k):
     """Threads may split a long sum, so that its last bit differs; that must not decide what is picked."""
-    X = np.random.default_rng(0).standard_normal((n_rows, n_columns))
-    X[:, : n_columns // 2] += np.outer(np.repeat([-2.0, 2.0], n_rows // 2), np.ones(n_columns // 2))
+    X = np.random.default_rng(0).standard_normal((n_rows, n_features))
+    X[:, : n_features // 2] += np.outer(np.repeat([-2.0, 2.0], n_rows // 2), np.ones(n_features // 2))
     fits = (LSCAE(k, n_jobs=n, max_epochs=8, random_state=0) for n in (1, 2))
     one, two = (fit.fit(X) for fit in fits)
     np.testing.assert_array_equal(one.selected_, two.selected_)
@@ -44,50 +43,14 @@ def test_history_holds_J(blobs, quick):
     assert history["temperature"][-1] == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize(
-    ("make", "preset"), [(LSCAE.from_paper, PAPER), (LSCAE.from_public_code, PUBLIC_CODE)], ids=["paper", "public code"]
-)
-def test_presets_are_taken_and_can_be_changed(blobs, make, preset):
-    selector = make(3, max_epochs=4, random_state=0)
-    for name, value in preset.items():
-        assert getattr(selector, name) == (4 if name == "max_epochs" else value)
-    assert selector.fit(blobs.X).support_.sum() == 3
-
-
-def test_paper_preset_is_the_paper():
-    paper = LSCAE.from_paper(2)
-    assert (paper.graph_on, paper.bandwidth, paper.self_loops) == ("concrete", "nearest", True)
-    assert (paper.decoder, paper.structure_first, paper.narrowing, paper.n_init) == ("network", False, False, 1)
-    assert (paper.diffusion_steps, paper.normalize_score, paper.readout) == (1, False, "trained")
-    assert (paper.selector_lr, paper.decoder_lr, paper.max_epochs) == (1.0, 0.01, 300)
-    assert (paper.temperature, paper.annealing, paper.hidden_units) == ((10.0, 0.01), "linear", (128, 128))
-
-
-def test_public_code_preset_is_the_public_code():
-    code = LSCAE.from_public_code(2)
-    assert (code.decoder, code.structure_first, code.graph_on, code.diffusion_steps) == ("network", False, "gates", 2)
-    assert (code.temperature, code.annealing, code.redundancy_penalty) == ((100.0, 0.0001), "exponential", 0.0)
-
-
-def test_defaults():
-    default = LSCAE()
-    assert (default.decoder, default.structure_first, default.diffusion_steps, default.n_init) == ("graph", True, 1, 1)
-
-
-@pytest.mark.parametrize("make", [LSCAE.from_paper, LSCAE.from_public_code], ids=["paper", "public code"])
-def test_presets_keep_what_their_restart_found(make, blobs):
-    selector = make(3, max_epochs=4, random_state=0).fit(blobs.X)
-    assert selector.objective_ == selector.restart_objectives_.min()
-
-
-def test_columns_of_single_rows_are_not_picked():
+def test_features_of_single_rows_are_not_picked():
     """Words that one or two texts hold are constant in most batches; that must not pass for structure."""
     rng = np.random.default_rng(0)
     groups = rng.integers(3, size=1500)
     words = rng.poisson(np.where(np.arange(30) % 3 == groups[:, None], 1.0, 0.1))
     rare = np.zeros((1500, 400))
-    for column in rare.T:
-        column[rng.integers(1500, size=rng.integers(1, 3))] = 1.0
+    for feature in rare.T:
+        feature[rng.integers(1500, size=rng.integers(1, 3))] = 1.0
     selector = LSCAE(6, random_state=0).fit(np.hstack([rare, words]))
     assert (selector.selected_ >= 400).all()
 

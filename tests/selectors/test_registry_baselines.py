@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis import SELECTORS
-from tamis.base import ConstantColumnsWarning
+from tamis.base import UnusableFeaturesWarning
 
 FAST = {
     "aefs": {"max_epochs": 20},
@@ -123,7 +123,7 @@ def test_degenerate_tables_get_a_verdict(name, X):
 def test_constant_columns_come_last(name):
     X = blobs(20, 8)
     X[:, [0, 5]] = 7
-    with pytest.warns(ConstantColumnsWarning):
+    with pytest.warns(UnusableFeaturesWarning):
         selector = make(name, 4).fit(X)
     check_result(selector, 4, 8)
     assert selector.ranking_[[0, 5]].min() == 7

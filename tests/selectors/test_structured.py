@@ -1,19 +1,15 @@
 """What LSCAE and StructurePursuit share: a test of structure first, and a word on filler."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from tamis import LSCAE, StructurePursuit, choose_k
-from tamis.selectors.structured import FillerWarning
 from tamis.sizes import NoStructureError
-from tamis.structure import FewRowsWarning, Structure
-from tamis.structure.directions import Directions
-from tamis.structure.evidence import discoveries
+from tamis.structure import FewRowsWarning
+from tamis.structure.candidates import FillerWarning
 from tamis.synthetic import blobs_with_copies
 
-QUICK = {LSCAE: {"max_epochs": 30, "hidden_units": (8,)}, StructurePursuit: {}}
+QUICK = {LSCAE: {"max_epochs": 30}, StructurePursuit: {}}
 both = pytest.mark.parametrize("selector", [LSCAE, StructurePursuit])
 
 
@@ -43,7 +39,7 @@ def test_enough_structure_is_no_reason_to_warn(selector, planted, recwarn):
 
 
 @both
-@pytest.mark.filterwarnings("always::tamis.selectors.structured.FillerWarning")
+@pytest.mark.filterwarnings("always::tamis.structure.candidates.FillerWarning")
 def test_filler_is_told_of_and_marked(selector, planted):
     with pytest.warns(FillerWarning) as caught:
         found = fit(selector, planted.X, 20)
@@ -61,7 +57,7 @@ def test_filler_is_told_of_and_marked(selector, planted):
 
 
 @both
-@pytest.mark.filterwarnings("always::tamis.selectors.structured.FillerWarning")
+@pytest.mark.filterwarnings("always::tamis.structure.candidates.FillerWarning")
 def test_noise_is_told_of(selector):
     X = np.random.default_rng(3).standard_normal((200, 30))
     with pytest.warns(FillerWarning, match="No feature carries structure above chance; the 5 selected ones are the"):
@@ -133,33 +129,3 @@ def test_a_second_fit_forgets_the_first(selector, planted):
     found.fit(np.random.default_rng(3).standard_normal((200, 30)))
     assert found.structure_.n_structured < 6
     assert not found.verdict_.trusted
-
-
-def candidates_of(pvalues, k, allowed=None, fdr=0.1, kept=0):
-    """The candidates among features with these p-values, by position."""
-    pvalues, d = np.asarray(pvalues, float), len(pvalues)
-    directions = Directions(np.empty(0, np.intp), np.empty((0, 0)))
-    zeros = np.zeros(d)
-    structure = Structure(
-        pvalues, discoveries(pvalues, fdr), zeros - 1, zeros, zeros.astype(int), directions, fdr, 100, np.arange(d)
-    )
-    task = SimpleNamespace(k=k, must_keep=np.arange(kept), candidates=np.arange(d) if allowed is None else allowed)
-    return StructurePursuit(k)._candidates(structure, task).tolist()
-
-
-EVIDENCE = [0.9, 1e-6, 0.05, 1e-4, 1e-5, 1.0, 0.02]
-
-
-def test_candidates_are_the_features_that_pass_the_strict_level():
-    assert candidates_of(EVIDENCE, 2) == [1, 4, 3]
-    assert candidates_of([1e-3, 1e-9, 0.5], 1, fdr=1e-6) == [1]
-
-
-@pytest.mark.filterwarnings("ignore::tamis.selectors.structured.FillerWarning")
-def test_the_strongest_others_make_up_k():
-    assert candidates_of(EVIDENCE, 6) == [1, 4, 3, 6, 2, 0]
-    assert candidates_of([0.5, 0.9, 0.4], 1, kept=1) == [2]
-
-
-def test_features_that_are_not_allowed_are_no_candidates():
-    assert candidates_of(EVIDENCE, 2, allowed=np.array([0, 2, 3, 4])) == [4, 3]

@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import tamis
-from tamis.selectors.structured import FillerWarning
+from tamis.structure.candidates import FillerWarning
 
 from .conftest import make_counts
 
@@ -138,7 +138,7 @@ def test_stages_are_printed_if_asked(adata, capsys):
     assert "Testing 90 genes in 400 cells" in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("default::tamis.selectors.structured.FillerWarning")
+@pytest.mark.filterwarnings("default::tamis.structure.candidates.FillerWarning")
 def test_genes_without_structure_are_told(adata):
     with pytest.warns(FillerWarning, match="are filler"):
         tamis.select_genes(adata, 60)

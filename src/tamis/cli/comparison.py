@@ -205,5 +205,5 @@ def fit_one(task: Task, seed: int, bar: Bar, state: Interruption) -> tuple[Any, 
     """Fit one method for one size; return what it selects, and the seconds."""
     begun = time.monotonic()
     unfitted = fitting.make_selector(task.method, task.k, task.table, seed, settings=task.settings)
-    selector = fitting.fit(unfitted, task.table, bar, state, task.k, f"{task.method}, k = {task.k}")
+    selector = fitting.fit(unfitted, task.table, bar, state, f"{task.method}, k = {task.k}")
     return selector.selected_, time.monotonic() - begun

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,9 @@ def begin_import(method: str) -> threading.Thread:
     def work() -> None:
         # If it fails here, it fails again, and visibly, where the class is used.
         with suppress(Exception):
-            SELECTORS[method]
-            if "torch" in sys.modules:
+            if hasattr(SELECTORS[method], "from_paper"):
+                import_module("tamis.lscae.fit")
+            elif "torch" in sys.modules:
                 # torch's optimisers import it at their first step; this is the time to do so.
                 import_module("torch._dynamo")
 
@@ -79,20 +81,25 @@ def make_selector(
     method: str, k: int, table: "Table", seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
     settings: dict[str, Any],
 ) -> Any:  # fmt: skip
-    """Make an unfitted selector; parameters that the method does not have are refused by name."""
-    from tamis.cli.whole_features import encoded_count
+    """Make an unfitted selector; settings are parameters or fields of its recipe, and others are refused by name."""
+    from tamis.lscae.recipe import Recipe
     from tamis.selectors import SELECTORS
 
     cls = SELECTORS[method]
-    known = inspect.signature(cls.__init__).parameters
-    unknown = [name for name in settings if name not in known]
+    known = inspect.signature(cls).parameters
+    of_recipe = [field.name for field in fields(Recipe) if field.name not in known] if "recipe" in known else []
+    unknown = [name for name in settings if name not in [*known, *of_recipe]]
     if unknown:
-        raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {', '.join(list(known)[1:])}.")
+        names = ", ".join([*known, *of_recipe])
+        raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
     _check_lists(table, k, kept, banned)
     seeded = {"random_state": seed} if "random_state" in known else {}
-    count = encoded_count(table, k, kept)
-    return cls(n_features_to_select=count, must_keep=kept.tolist(), never=banned.tolist(), **(seeded | settings))
+    groups = None if table.groups is None else table.groups.tolist()
+    own = seeded | {name: value for name, value in settings.items() if name in known}
+    changes = {f"recipe__{name}": value for name, value in settings.items() if name in of_recipe}
+    selector = cls(n_features_to_select=k, groups=groups, must_keep=kept.tolist(), never=banned.tolist(), **own)
+    return selector.set_params(**changes)
 
 
 def _check_lists(table: "Table", k: int, kept: Any, banned: Any) -> None:
@@ -135,7 +142,7 @@ def suggested_size(table: "Table") -> int:
     from tamis.sizes import NoStructureError, choose_k
 
     try:
-        return min(choose_k(table.X).k, len(table.original_names))
+        return choose_k(table.X, groups=table.groups).k
     except NoStructureError:
         raise NoStructureFoundError(
             "no feature depends on any other more than chance would have it, so that there is nothing to choose; check "
@@ -143,13 +150,8 @@ def suggested_size(table: "Table") -> int:
         ) from None
 
 
-def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, k: int, title: str = "Training") -> Any:
-    """Fit with a moving bar; an interruption ends training early where the method can be asked to.
-
-    With categories in the table, the choice is extended to k whole features.
-    """
-    from tamis.cli.whole_features import choose_whole_features
-
+def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training") -> Any:
+    """Fit with a moving bar; an interruption ends training early where the method can be asked to."""
     bar.stage(title)
     parameters = selector.get_params(deep=False)
     if "callbacks" in parameters:
@@ -163,7 +165,7 @@ def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, k: int, ti
     selector.feature_names_in_ = table.feature_names
     for message in dict.fromkeys(_worded(warning, table) for warning in caught):
         complain(message)
-    return choose_whole_features(selector, table, k)
+    return selector
 
 
 def _fit_in_words(selector: Any, table: "Table") -> None:
@@ -188,12 +190,12 @@ def _collect_garbage_again() -> None:
 def _worded(warning: Any, table: "Table") -> str:
     import numpy as np
 
-    from tamis.base import ConstantColumnsWarning
+    from tamis.base import UnusableFeaturesWarning
     from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
     from tamis.io.readers.report import counted, listed
 
-    if issubclass(warning.category, ConstantColumnsWarning):
+    if issubclass(warning.category, UnusableFeaturesWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)
         names = listed(table.feature_names[constant])
         hold = "holds one value only and was" if len(constant) == 1 else "hold one value only and were"
@@ -202,10 +204,8 @@ def _worded(warning: Any, table: "Table") -> str:
 
 
 def _mover(bar: Bar, state: Interruption) -> Callable[[Any], bool]:
-    import numpy as np
-
     def move(epoch: Any) -> bool:
-        bar.move(epoch.number, epoch.total, f"J = {np.asarray(epoch.objective).min():.3f}")
+        bar.move(epoch.number, epoch.total, f"J = {epoch.objective:.3f}")
         return state.asked
 
     return move

@@ -71,7 +71,7 @@ class _Selection:
                     "tamis curve shows what more would add, and -k asks for another number."
                 )
         with interruptible() as state:
-            self.selector = fitting.fit(unfitted, self.table, bar, state, size)
+            self.selector = fitting.fit(unfitted, self.table, bar, state)
         self.stopped = state.asked and hasattr(self.selector, "history_")
 
     def analyse(self, bar: Bar) -> None:

@@ -24,7 +24,7 @@ PHRASES = {
     r"\bCheck how X was read\b": "Look at what was read with tamis check",
     r"\bName them in must_keep to select them all the same\b": "Name them with --must-keep to select them all the same",
     r"\bCheck the parameter\b": "Check the option",
-    r"\bthe (\d+) column\(s\) of X holds\b": r"the \1 features holds",
+    r"\bthe (\d+) features of X holds\b": r"the \1 features holds",
     r"\b(\d+) of the (\d+) column\(s\)": r"\1 of the \2 features",
     r"\b1 (column|feature|value|sample|unit)\(s\)": r"1 \1",
     r"\b(\d+) (column|feature|value|sample|unit)\(s\)": r"\1 \2s",
@@ -50,7 +50,7 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
     names : sequence of str
         Names of the features, which the library calls by their positions.
     """
-    message = re.sub(r"\bcolumn (\d+)\b", lambda found: _name(int(found[1]), names), message)
+    message = re.sub(r"\b(?:column|feature) (\d+)\b", lambda found: _name(int(found[1]), names), message)
     message = re.sub(r"\bThe '(\w+)' parameter of \w+\b", lambda found: _option(found[1]), message)
     for pattern, words in PHRASES.items():
         message = re.sub(pattern, words, message)

@@ -29,6 +29,7 @@ LEFT_OUT = ("callbacks", "checkpoint_dir")
 """Parameters that are code, or a place on the machine of the fit; a loaded selector has their defaults."""
 
 RECORDS = {
+    "Recipe": "tamis.lscae.recipe",
     "Structure": "tamis.structure.find",
     "Directions": "tamis.structure.directions",
     "Verdict": "tamis.verdict",

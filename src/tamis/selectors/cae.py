@@ -1,17 +1,16 @@
 """CAE: a concrete autoencoder, reconstruction only (Balin, Abid and Zou, 2019)."""
 
-from tamis.neural.objective import Term, reconstruction
-from tamis.selectors.concrete import ConcreteSelector
+from typing import ClassVar
+
+from tamis.lscae.recipe import Recipe, only
+from tamis.selectors.lscae import LSCAE
 
 
-class CAE(ConcreteSelector):
-    """Concrete autoencoder: choose the columns from which all the others are reconstructed best.
+class CAE(LSCAE):
+    """Select the features from which all the others are reconstructed best.
 
-    It minimises ``J = log ‖X − X̂‖²``, the ablation of :class:`tamis.LSCAE` without the Laplacian score, with the same
-    network, schedule and training.
-
-    Parameters and attributes are those of :class:`tamis.LSCAE`, less the ones about the graph and the weighting.
+    It minimises ``J = log ‖X − X̂‖²``, the ablation of :class:`tamis.LSCAE` without the Laplacian score, by a network
+    that decodes; no feature is tested first. Parameters and attributes are those of :class:`tamis.LSCAE`.
     """
 
-    def _terms(self) -> dict[str, Term]:
-        return {"reconstruction": Term(reconstruction)}
+    _presets: ClassVar[dict[str, Recipe]] = only("reconstruction", decoder="network")

@@ -1,67 +1,44 @@
 """LSCAE: reconstruction and Laplacian score together (Shaham, Lindenbaum, Svirsky and Kluger, 2022)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from hashlib import sha256
+from numbers import Integral, Real
 from os import PathLike
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import torch
-from sklearn.utils._param_validation import StrOptions
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from tamis.base import Selection, Task
-from tamis.neural import ranks
-from tamis.neural.objective import Targets, Term, reconstruction, smoothness
-from tamis.neural.restarts import Problem
-from tamis.neural.training import Callback
-from tamis.selectors.concrete_graph import ConcreteGraphSelector
-from tamis.selectors.structured import StructureFirst
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.lscae.recipe import PRESETS, Recipe
+from tamis.structure.candidates import rank_rest
 
-PAPER: dict[str, Any] = {
-    "graph_on": "concrete",
-    "diffusion_steps": 1,
-    "bandwidth": "nearest",
-    "self_loops": True,
-    "normalize_score": False,
-    "decoder": "network",
-    "structure_first": False,
-    "annealing": "linear",
-    "temperature": (10.0, 0.01),
-    "redundancy_penalty": 100.0,
-    "hidden_units": (128, 128),
-    "readout": "trained",
-    "max_epochs": 300,
-    "batch_size": 64,
-    "selector_lr": 1.0,
-    "decoder_lr": 0.01,
-    "n_init": 1,
-    "narrowing": False,
-}
-"""The paper to the letter. It prints neither the batch size nor the constant of the penalty ("large")."""
+if TYPE_CHECKING:
+    from tamis.lscae.fit import Result
+    from tamis.lscae.train.checkpoint import Checkpointer
+    from tamis.lscae.train.loop import Callback
 
-PUBLIC_CODE: dict[str, Any] = {
-    **PAPER,
-    "graph_on": "gates",
-    "diffusion_steps": 2,
-    "annealing": "exponential",
-    # That code divides by the temperature twice; an exponential schedule of the square is the same.
-    "temperature": (100.0, 0.0001),
-    "redundancy_penalty": 0.0,
-    "max_epochs": 500,
-    "selector_lr": 0.1,
-    "decoder_lr": 0.001,
-}
-"""The defaults of the authors' public code, except for its kernel exp(−d⁴/s²), its batch normalisation, its Adam
-β₁ = 0.5 and the division of its learning rates by ten every hundred epochs."""
+OVERRULED = ("max_epochs", "batch_size", "n_init")
+"""Fields of the recipe that are parameters of the selector too."""
+
+NOT_THE_FIT = ("callbacks", "checkpoint_dir", "checkpoint_every", "n_jobs", "random_state")
+"""Parameters that do not tell one fit from another."""
 
 
-class LSCAE(StructureFirst, ConcreteGraphSelector):
-    r"""Select columns that carry the structure of a table and are not copies of each other.
+@dataclass(eq=False, repr=False)
+class LSCAE(FeatureSelector):
+    r"""Select features that carry the structure of a table and are not copies of each other.
 
     Every feature is first tested for dependence on the others, above chance (:func:`tamis.find_structure`); only those
     that pass are candidates. A concrete layer of k units shows k of them; a decoder reconstructs the principal
-    directions of the structured features, and a diffusion score tells how smooth the shown features are on the graph
-    that they span themselves. Both together,
+    directions of the structured features, and a diffusion score measures how smooth the shown features are on the
+    graph that they span themselves. Both together,
 
     .. math:: J = \log s - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
 
@@ -72,62 +49,26 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
     Parameters
     ----------
     n_features_to_select : int, "auto" or None, default=None
-        How many columns to select, k; None selects half of them, "auto" as many as explain the structure of the table
+        How many features to select, k; None selects half of them, "auto" as many as explain the structure of the table
         (see :func:`tamis.choose_k`).
-    graph_on : {"gates", "concrete"}, default="gates"
-        What the graph is computed on: the columns of the data, each multiplied by its gate ``max_i Z_ij``, or the
-        outputs of the k units (the paper's text).
-    diffusion_steps : int, default=1
-        Number of steps t of the random walk.
-    bandwidth : {"nearest", "mean"}, (rule, factor) or float, default=("mean", 0.05)
-        The σ of the kernel ``exp(−‖g_i − g_l‖²/2σ²)``. "nearest": the largest distance of any row of the batch to its
-        nearest neighbour (the paper's rule); "mean": σ² is the mean squared distance; a factor multiplies σ²; a
-        number is σ itself.
-    self_loops : bool, default=False
-        Whether the random walk may stay where it is.
-    normalize_score : bool, default=True
-        Whether the score is divided by the energy ``trace(GᵀG)``.
-    decoder : {"graph", "network"}, default="graph"
-        What reconstructs the goal: the graph of the selected features, ``f̂ = P f``, which predicts each row from its
-        neighbours and needs no training, or a multilayer perceptron (the paper).
-    structure_first : bool, default=True
-        Whether features are tested first, and the goal is the directions of those that pass. Else all features are
-        candidates, and all are reconstructed (the paper).
-    annealing : {"linear", "exponential"}, default="linear"
-        How the temperature falls.
-    temperature : (float, float), default=(10.0, 0.01)
-        First and last temperature of the concrete layer.
-    redundancy_penalty : float, default=1.0
-        Weight M of ``max(0, max_j Σ_i π_ij − 1)``, which keeps units from choosing the same column.
-    indirect_size : int or None, default=None
-        Parametrise the logits indirectly, as in IP-CAE: ``Λ = Ψ W + b`` with a vector Ψ_i of this length per unit and
-        a map W that all units share. None makes every logit a parameter.
-    hidden_units : tuple of int, default=(128, 128)
-        Widths of the hidden layers of a decoder network; ``reconstruct`` uses one too.
-    readout : {"solved", "trained"}, default="solved"
-        How the last layer of a decoder network is found: by ridge regression in every batch, each row predicted from
-        the others, or by gradient descent like the other layers. A trained one learns few rows by heart.
-    max_epochs : int or None, default=None
-        Passes over the data; None takes as many as make about 300 steps, and at most 1000 steps of a large table.
-    batch_size : int, default=256
-        Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
-    selector_lr, decoder_lr : float, default=0.3, 0.003
-        Learning rates of the logits and of the decoder.
-    n_init : int, default=1
-        Number of restarts; the hard selection with the smallest J wins, its decoder refitted.
-    narrowing : bool, default=True
-        Whether columns that no unit wants leave the race during training, which makes it faster.
+    recipe : {"default", "paper", "public-code"}, Recipe or None, default=None
+        Every scientific choice of the method, see :class:`tamis.Recipe`: None is the default, "paper" follows the paper
+        to the letter, "public-code" has the defaults of its authors' package.
+    max_epochs, batch_size, n_init : int or None, default=None
+        Passes over the data, rows in a batch and number of restarts; None: the recipe's.
     scale : {"standard", "center"} or None, default="standard"
-        Whether columns are brought to mean 0 and standard deviation 1, to mean 0, or used as they are.
+        Whether features are brought to mean 0 and standard deviation 1, to mean 0, or used as they are.
     must_keep, never : sequence of int or str, default=()
-        Columns, by position or name, that are always or never selected.
+        Features, by position or name, or groups, by label, that are always or never selected.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together, such as the levels of a category; k counts groups.
     device : str, default="auto"
         "auto" takes a GPU if torch finds one; else a torch device such as "cpu" or "cuda:1".
     n_jobs : int or None, default=None
-        Threads that torch and numpy use during ``fit``; None means 1, -1 all cores. More threads may split long
-        sums, which changes last bits; tests see to it that one and two threads pick the same.
+        Threads of the test for structure; None means 1, -1 all cores. Training has one: its steps are too short to be
+        shared.
     callbacks : callable or sequence of callables, default=()
-        Called after every epoch with a :class:`tamis.neural.training.Epoch`; one that returns True ends training.
+        Called after every epoch with a :class:`tamis.lscae.train.loop.Epoch`; one that returns True ends training.
     checkpoint_dir : str, path or None, default=None
         Folder in which the state of the fit is kept. A fit with the same data and parameters goes on from it, and ends
         with the same picks as one that was never stopped.
@@ -139,32 +80,31 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
     Attributes
     ----------
     support_, selected_, ranking_, scores_, n_features_in_, feature_names_in_
-        As for every selector; the score of a column is its largest selection probability; in that of a selected one,
-        every column that its unit may show counts by its squared correlation.
-    selection_probs_ : ndarray of shape (k, n_features_in_)
-        Probability of each unit to show each column at the end of training; a unit may be given another one afterwards.
-    unit_columns_ : ndarray of shape (k,)
-        The column that each unit was given, all distinct.
-    settled_ : ndarray
-        Probability that each unit without a kept column puts on its favourite or near copies of it.
+        As for every selector; the score of a feature is its largest selection probability; in that of a selected one,
+        every feature that its unit may show counts by its squared correlation.
     structure_ : Structure
         Which features carry structure; None if that was not tested.
     filler_ : ndarray of bool
         Selected features without structure above chance, which fill up where fewer than k have it.
     verdict_ : Verdict
         Whether the selection may be trusted, and why.
-    n_collisions_ : int
-        Units that wanted a column already taken and got their next best.
     objective_ : float
-        J of the hard selection. Where the graph decodes, it is the mean of J with the graph and of J with a linear map
+        J of the selection. Where the graph decodes, it is the mean of J with the graph and of J with a linear map
         as the decoder, each row predicted from the others.
     restart_objectives_ : ndarray of shape (n_init,)
-        J of every restart's hard selection.
+        J of the selection of every restart.
     history_ : structured array
         One row an epoch, or a part of 300 batches of a long one: epoch, temperature, objective (J), the terms, peak
         probability; ``pandas.DataFrame(history_)`` makes a table of it.
-    center_, spread_ : ndarray
-        What was subtracted from and divided by, for each column.
+    units_ : ndarray of shape (k,)
+        The feature that each unit was given, or the number of the group, all distinct.
+    selection_probs_ : ndarray of shape (k, n_features_in_)
+        Probability of each unit to show each feature, or group, at the end of training; it may be given another one
+        afterwards.
+    scaling_, feature_means_ : tuple of ndarray, ndarray
+        The features that vary, what was subtracted from them and what they were divided by; the means of all.
+    decoder_weights_, decoder_features_ : dict of ndarray, ndarray
+        Weights of the network that ``reconstruct`` uses, and the features that it is given.
 
     Examples
     --------
@@ -176,109 +116,192 @@ class LSCAE(StructureFirst, ConcreteGraphSelector):
     (150, 2)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **ConcreteGraphSelector._parameter_constraints,
-        "decoder": [StrOptions({"graph", "network"})],
-        "structure_first": ["boolean"],
-    }
+    n_features_to_select: int | str | None = None
+    _: KW_ONLY
+    recipe: str | Recipe | None = None
+    max_epochs: int | None = None
+    batch_size: int | None = None
+    n_init: int | None = None
+    scale: str | None = "standard"
+    must_keep: Sequence[int | str] = ()
+    never: Sequence[int | str] = ()
+    device: str = "auto"
+    n_jobs: int | None = None
+    callbacks: "Callback | Sequence[Callback]" = ()
+    checkpoint_dir: str | PathLike[str] | None = None
+    checkpoint_every: float = 120.0
+    random_state: Any = None
 
-    def __init__(
-        self,
-        n_features_to_select: int | str | None = None,
-        *,
-        graph_on: str = "gates",
-        diffusion_steps: int = 1,
-        bandwidth: str | float | tuple[str, float] = ("mean", 0.05),
-        self_loops: bool = False,
-        normalize_score: bool = True,
-        decoder: str = "graph",
-        structure_first: bool = True,
-        annealing: str = "linear",
-        temperature: tuple[float, float] = (10.0, 0.01),
-        redundancy_penalty: float = 1.0,
-        indirect_size: int | None = None,
-        hidden_units: tuple[int, ...] = (128, 128),
-        readout: str = "solved",
-        max_epochs: int | None = None,
-        batch_size: int = 256,
-        selector_lr: float = 0.3,
-        decoder_lr: float = 0.003,
-        n_init: int = 1,
-        narrowing: bool = True,
-        scale: str | None = "standard",
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        device: str = "auto",
-        n_jobs: int | None = None,
-        callbacks: Sequence[Callback] = (),
-        checkpoint_dir: str | PathLike[str] | None = None,
-        checkpoint_every: float = 120.0,
-        random_state: Any = None,
-    ):
-        super().__init__(
-            n_features_to_select,
-            graph_on=graph_on,
-            diffusion_steps=diffusion_steps,
-            bandwidth=bandwidth,
-            self_loops=self_loops,
-            normalize_score=normalize_score,
-            annealing=annealing,
-            temperature=temperature,
-            redundancy_penalty=redundancy_penalty,
-            indirect_size=indirect_size,
-            hidden_units=hidden_units,
-            readout=readout,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            selector_lr=selector_lr,
-            decoder_lr=decoder_lr,
-            n_init=n_init,
-            narrowing=narrowing,
-            scale=scale,
-            must_keep=must_keep,
-            never=never,
-            device=device,
-            n_jobs=n_jobs,
-            callbacks=callbacks,
-            checkpoint_dir=checkpoint_dir,
-            checkpoint_every=checkpoint_every,
-            random_state=random_state,
-        )
-        self.decoder = decoder
-        self.structure_first = structure_first
+    _from_disk = "batches"
+    _allows_missing = True
+
+    @property
+    def _selects_groups(self) -> bool:  # type: ignore[override]
+        return not self._resolved_recipe().uses_codes
+
+    _presets: ClassVar[dict[str, Recipe]] = PRESETS
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **FeatureSelector._parameter_constraints,
+        "recipe": [StrOptions(set(PRESETS)), Recipe, None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 3, None, closed="left"), None],
+        "n_init": [Interval(Integral, 1, None, closed="left"), None],
+        "scale": [StrOptions({"standard", "center"}), None],
+        "device": [str],
+        "n_jobs": [Integral, None],
+        "callbacks": [tuple, list, callable, None],
+        "checkpoint_dir": [str, PathLike, None],
+        "checkpoint_every": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
 
     @classmethod
     def from_paper(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
-        """Make a selector that follows the paper to the letter, except for the given parameters."""
-        return cls(n_features_to_select, **(PAPER | changes))
+        """Return a selector that follows the paper to the letter, except for changed parameters or recipe fields."""
+        return cls._from_preset("paper", n_features_to_select, changes)
 
     @classmethod
     def from_public_code(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
-        """Make a selector with the defaults of the authors' public code, except for the given parameters."""
-        return cls(n_features_to_select, **(PUBLIC_CODE | changes))
+        """Return a selector with the defaults of the authors' public code, except for what is changed."""
+        return cls._from_preset("public-code", n_features_to_select, changes)
 
-    def _prepared(self, X: Any, problem: Problem, task: Task, generator: torch.Generator) -> Problem:
-        """Return the problem of explaining the directions of structured features by some of them."""
-        if not self.structure_first:
-            self.structure_ = None
-            return super()._prepared(X, problem, task, generator)
-        found = ranks.shared(self._find_structure(X, int(generator.initial_seed() % 2**31)))
-        self.structure_, candidates = found, self._candidates(found, task)
-        directions = self._goal(X, found, candidates)
-        features = torch.from_numpy(np.searchsorted(self.active_, directions.features))
-        # The directions are of z-scores; rows may be scaled otherwise.
-        scale = self.spread_[directions.features] / np.maximum(self.column_stds_[directions.features], 1e-300)
-        loadings = torch.from_numpy((directions.loadings * scale[:, None]).astype(np.float32))
-        chosen = torch.from_numpy(np.sort(np.searchsorted(self.active_, candidates)))
-        targets = Targets(features.to(generator.device), loadings.to(generator.device))
-        return replace(problem, candidates=chosen, targets=targets)
+    @classmethod
+    def _from_preset(cls, name: str, k: int | str | None, changes: dict[str, Any]) -> Self:
+        own = {field for field in changes if field not in cls._parameter_constraints}
+        recipe = replace(cls._presets[name], **{field: changes.pop(field) for field in own}) if own else name
+        return cls(k, recipe=recipe, **changes)
 
-    def _keep(self, fit: Any, objectives: list[float]) -> Selection:
-        selection = super()._keep(fit, objectives)
-        return selection if self.structure_ is None else self._with_evidence(selection)
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``recipe__self_loops=True`` changes a field of the recipe, also of a preset."""
+        prefix = "recipe__"
+        changes = {name.removeprefix(prefix): params.pop(name) for name in list(params) if name.startswith(prefix)}
+        super().set_params(**params)
+        if changes:
+            unknown = set(changes) - {field.name for field in fields(Recipe)}
+            if unknown:
+                raise ValueError(f"Recipe has no field {sorted(unknown)[0]!r}; see help(tamis.Recipe).")
+            self.recipe = replace(self._named_recipe(), **changes)
+        return self
 
-    def _graph_decodes(self) -> bool:
-        return self.decoder == "graph"
+    def _named_recipe(self) -> Recipe:
+        return self.recipe if isinstance(self.recipe, Recipe) else self._presets[self.recipe or "default"]
 
-    def _terms(self) -> dict[str, Term]:
-        return {"reconstruction": Term(reconstruction), "score": Term(smoothness, maximise=True)}
+    def _resolved_recipe(self) -> Recipe:
+        """Return the recipe with the parameters of the selector that overrule it."""
+        given = {name: getattr(self, name) for name in OVERRULED if getattr(self, name) is not None}
+        return replace(self._named_recipe(), **given) if given else self._named_recipe()
+
+    def _select(self, X: Any, task: Task) -> Selection:
+        # Here, so that a selector can be made, shown and cloned without waiting for torch.
+        from tamis.lscae import distributed
+        from tamis.lscae.fit import fit
+        from tamis.selectors.compute import one_thread, torch_device
+
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        checkpointer = (
+            None if self.checkpoint_dir is None else self._checkpointer(Path(self.checkpoint_dir), task, seed)
+        )
+        with one_thread():
+            result = fit(
+                X,
+                task,
+                self._resolved_recipe(),
+                scale=self.scale,
+                device=torch_device(self.device),
+                n_threads=effective_n_jobs(self.n_jobs),
+                seed=distributed.broadcast(seed if checkpointer is None else int(checkpointer.identity["seed"])),
+                callback=self._call_back(),
+                checkpointer=checkpointer,
+            )
+        return self._keep(result, task)
+
+    def _checkpointer(self, folder: Path, task: Task, seed: int) -> "Checkpointer":
+        from tamis.lscae.train.checkpoint import Checkpointer, saved_seed
+
+        seed = saved_seed(folder, seed) if self.random_state is None else seed
+        return Checkpointer(folder, self._identity(task, seed), float(self.checkpoint_every))
+
+    def _identity(self, task: Task, seed: int) -> dict[str, str]:
+        """Return what tells this fit from others."""
+        parameters = {k: repr(v) for k, v in self.get_params(deep=False).items() if k not in NOT_THE_FIT}
+        statistics = task.statistics
+        digest = sha256(statistics.mean.tobytes() + statistics.std.tobytes()).hexdigest()[:16]
+        return {"selector": type(self).__name__, "data": digest, "seed": str(seed), **parameters}
+
+    def _call_back(self) -> "Callback":
+        given = () if self.callbacks is None else self.callbacks
+        callbacks = [given] if callable(given) else list(given)
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks takes functions of an epoch's record; got {callback!r}.")
+        # All are called, whatever the first ones answer.
+        return lambda epoch: True in [callback(epoch) is True for callback in callbacks]
+
+    def _keep(self, result: "Result", task: Task) -> Selection:
+        """Set the fitted attributes, and return the scores and the order of the selected features."""
+        best, used = result.trained, result.scaling.features
+        items = used if task.groups is None else np.arange(task.groups.n_items)
+        self.structure_ = result.structure
+        self.objective_, self.restart_objectives_ = best.objective, np.array(result.objectives)
+        self.history_ = _as_table(best.history)
+        self.scaling_, self.feature_means_ = tuple(result.scaling), task.statistics.mean
+        self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.state_dict().items()}
+        self.decoder_features_ = used[result.features.numpy()]
+        self.units_, n_kept = items[best.chosen.numpy()], len(best.chosen) - len(best.probabilities)
+        n_items = self.n_features_in_ if task.groups is None else len(items)
+        self.selection_probs_ = np.zeros((len(self.units_), n_items))
+        self.selection_probs_[np.arange(n_kept), self.units_[:n_kept]] = 1.0
+        self.selection_probs_[n_kept:, items[best.candidates.numpy()]] = best.probabilities.numpy()
+        scores, own = self.selection_probs_.max(axis=0, initial=0.0), self.units_[n_kept:]
+        scores[own] = np.maximum(scores[own], result.shares.numpy())
+        chosen = self.units_[np.argsort(-scores[self.units_], kind="stable")]
+        if self.structure_ is None:
+            return Selection(scores, chosen)
+        owner = None if task.groups is None else task.groups.owner
+        return Selection(rank_rest(scores, self.structure_, owner), chosen)
+
+    def reconstruct(self, X_selected: Any) -> NDArray[np.float64]:
+        """Impute all features from the selected ones.
+
+        Parameters
+        ----------
+        X_selected : array of shape (n_samples, n_features_to_select)
+            The selected features, in the order and units of ``transform``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_in_)
+            All features in the units of the data seen by ``fit``; the selected ones are returned as given.
+        """
+        check_is_fitted(self)
+        given = check_array(X_selected, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+        given = given.toarray() if hasattr(given, "toarray") else given
+        if given.shape[1] != self.support_.sum():
+            raise ValueError(
+                f"reconstruct takes the {self.support_.sum()} selected features, as transform returns them; got "
+                f"{given.shape[1]}."
+            )
+        used, center, spread = self.scaling_
+        inputs = np.searchsorted(np.flatnonzero(self.support_), self.decoder_features_)
+        own = np.searchsorted(used, self.decoder_features_)
+        table = np.tile(self.feature_means_, (len(given), 1))
+        table[:, used] = self._decode((given[:, inputs] - center[own]) / spread[own]) * spread + center
+        table[:, self.support_] = given
+        return table
+
+    def _decode(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        import torch
+
+        from tamis.lscae.model.decoder import load_decoder
+
+        decoder = load_decoder({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
+        with torch.no_grad():
+            return decoder(torch.from_numpy(np.nan_to_num(codes)).float()).double().numpy()
+
+
+def _as_table(history: list[dict[str, Any]]) -> NDArray[Any]:
+    """Return the rows as a structured array, which ``pandas.DataFrame`` takes as it is."""
+    names = list(history[0]) if history else ["epoch"]
+    kinds = [(name, int if name == "epoch" else float) for name in names]
+    return np.array([tuple(row.values()) for row in history], dtype=kinds)

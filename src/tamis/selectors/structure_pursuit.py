@@ -1,19 +1,21 @@
 """StructurePursuit: test, directions, and a greedy choice of the features that explain them."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from tamis.base import Selection, Task
-from tamis.selectors.structured import StructureFirst
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.selectors.parameters import Seed, with_parameters
+from tamis.structure import find_structure
+from tamis.structure.candidates import choose_candidates, goal_directions, rank_rest
 from tamis.structure.directions import Directions
 from tamis.structure.pursuit import pursue
 from tamis.structure.sample import dense_features, sample_rows, standardised
 
 
-class StructurePursuit(StructureFirst):
+@with_parameters
+class StructurePursuit(FeatureSelector):
     """Select, one after the other, the features that explain most of what is left of the structure.
 
     Features are tested for dependence on others, above chance (:func:`tamis.find_structure`). The principal directions
@@ -24,9 +26,11 @@ class StructurePursuit(StructureFirst):
     Parameters
     ----------
     n_features_to_select : int, "auto" or None, default=None
-        How many features to select; None selects half of them.
+        How many features, or groups, to select; None selects half of them.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, that are always or never selected.
+        Features, by position or name, or groups, by label, that are always or never selected.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together; the gain of a group is that of its features together.
     random_state : int, RandomState or None, default=None
         Draws the rows that are examined, and the shuffles of the test.
 
@@ -44,35 +48,30 @@ class StructurePursuit(StructureFirst):
     array(['sepal length (cm)', 'petal length (cm)'], dtype=object)
     """
 
+    random_state: Seed = None
+
     _from_disk = "sample"
-
-    _parameter_constraints: ClassVar[dict] = {
-        **StructureFirst._parameter_constraints,
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int | str | None = None,
-        *,
-        must_keep: Sequence[int | str] = (),
-        never: Sequence[int | str] = (),
-        random_state: Any = None,
-    ):
-        super().__init__(n_features_to_select, must_keep=must_keep, never=never)
-        self.random_state = random_state
+    _allows_missing = True
+    _selects_groups = True
 
     def _select(self, X: Any, task: Task) -> Selection:
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.structure_ = self._find_structure(X, seed)
-        candidates = self._candidates(self.structure_, task)
-        goal = self._goal(X, self.structure_, candidates)
+        owner = None if task.groups is None else task.groups.owner
+        structure = find_structure(X, groups=owner, random_state=seed)
+        candidates = choose_candidates(structure, task.candidates, task.k - len(task.must_keep), owner)
+        kept, free = task.must_keep, candidates
+        if owner is not None:
+            kept, free = (np.flatnonzero(np.isin(owner, items)) for items in (kept, free))
+        goal = goal_directions(X, structure, free)
         sample, rows = sample_rows(X, np.random.default_rng(seed))
-        features = np.unique(np.r_[goal.features, candidates, task.must_keep])
+        features = np.unique(np.r_[goal.features, free, kept])
         Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
         F = Directions(np.searchsorted(features, goal.features), goal.loadings).scores(Z)
-        kept, free = (np.searchsorted(features, some) for some in (task.must_keep, np.sort(candidates)))
-        order, gains = pursue(Z, F, free, kept[Z[:, kept].any(axis=0)], task.k - len(task.must_keep))
-        scores = np.zeros(X.shape[1])
-        scores[features[order]] = gains
-        return self._with_evidence(Selection(scores, features[order].tolist()))
+        kept, free = (np.searchsorted(features, np.sort(some)) for some in (kept, free))
+        kept, free = (some[Z[:, some].any(axis=0)] for some in (kept, free))
+        item = features if owner is None else owner[features]
+        order, gains = pursue(Z, F, free, kept, task.k - len(task.must_keep), item[free])
+        scores = np.zeros(X.shape[1] if owner is None else owner.max() + 1)
+        scores[order] = gains
+        self.structure_ = structure
+        return Selection(rank_rest(scores, structure, owner), order.tolist())

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tamis.extras import require
 from tamis.selectors import SELECTORS
-from tamis.selectors.structured import FillerWarning
 from tamis.single_cell.alignment import Programmes, align, find_programmes, rare_genes
 from tamis.single_cell.expression import Expression, read_expression
 from tamis.single_cell.families import matching_genes
 from tamis.single_cell.reasons import gene_table, notes
 from tamis.sizes import choose_k
 from tamis.structure import Structure, find_structure
+from tamis.structure.candidates import FillerWarning
 
 if TYPE_CHECKING:
     import anndata

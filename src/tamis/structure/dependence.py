@@ -47,11 +47,15 @@ def add_shuffled(basis: RankBasis, d: int, batches: list[Indices], rng: np.rando
         basis.present[:, block] = basis.present[:, drawn]
 
 
-def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> tuple[Strongest, NDArray[np.float64]]:
+def strongest_dependence(
+    basis: RankBasis, d: int, rng: np.random.Generator, owner: NDArray[np.intp] | None = None
+) -> tuple[Strongest, NDArray[np.float64]]:
     """Compute the strongest dependence of the first d features on each other, and of shuffled ones that follow on them.
 
     The latter, in order, are what chance reaches. Features of all laws are pooled, so that the number of false
     discoveries among all is right, though it may be too large for some laws and too small for others.
+
+    Features of the same ``owner`` are no evidence for each other.
 
     Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
     (:func:`_buckets`), which costs less then, and those of a bucket are compared.
@@ -64,6 +68,10 @@ def strongest_dependence(basis: RankBasis, d: int, rng: np.random.Generator) -> 
         # The partners in a bucket are the first ones of its features.
         second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
         T = dependence(first, second)
+        if owner is not None:
+            # A shuffled feature is of no group.
+            groups = np.append(owner, np.full(total - d, -1))
+            T[groups[numbers[rows], None] == groups[numbers[partners]]] = -np.inf
         # Copies meet in one tile only, but in several buckets.
         _keep_largest(found, numbers[rows], T, numbers[partners], np.add if few else np.maximum)
         # All pairs of two different tiles are seen once, for both.

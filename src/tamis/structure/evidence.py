@@ -51,6 +51,13 @@ def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:
     return pvalues <= ordered[below[-1]] if below.size else np.zeros(len(pvalues), dtype=bool)
 
 
+def group_pvalues(pvalues: NDArray[np.float64], owner: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return for each feature the p-value of its group: the smallest, times the number of its features (Bonferroni)."""
+    smallest = np.ones(owner.max() + 1)
+    np.minimum.at(smallest, owner, pvalues)
+    return np.minimum(1.0, smallest * np.bincount(owner))[owner]
+
+
 def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
     """Compute a p-value for more than one mode of each feature; 1 where it cannot be told.
 

@@ -14,7 +14,7 @@ from tamis.io.sources import as_source
 from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import discoveries, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, rows_of_batches, sample_rows, standardised
 
 FDR = 0.1
@@ -110,7 +110,14 @@ class Structure:
         return f"<Structure: {counts}, fdr={self.fdr:g}>"
 
 
-def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, random_state: Any = None) -> Structure:
+def find_structure(
+    X: Any,
+    *,
+    fdr: float = FDR,
+    batch: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    random_state: Any = None,
+) -> Structure:
     """Compute which features depend on others, or have several modes, above chance.
 
     A feature that is independent of every other one, and has one mode, is nuisance whatever else it is. No labels are
@@ -125,6 +132,9 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
         Expected share of false ones among the features called structured.
     batch : array of shape (n_samples,), optional
         The batch of each row; only dependence within batches counts.
+    groups : array of shape (n_features,), optional
+        The group of each feature, such as the category of which it is a level. Features of a group are no evidence for
+        each other, and have the same p-value.
     random_state : int, RandomState or None, default=None
         Draws the rows that are examined, and the shuffles.
 
@@ -157,17 +167,25 @@ def find_structure(X: Any, *, fdr: float = FDR, batch: ArrayLike | None = None, 
             stacklevel=2,
         )
     batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
-    return examine(sample, batches, fdr, rng, feature_names(X))
+    owner = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if owner is not None and len(owner) != np.shape(X)[1]:
+        raise ValueError(f"groups takes a label for each of the {np.shape(X)[1]} features of X; got {len(owner)}.")
+    return examine(sample, batches, fdr, rng, feature_names(X), owner)
 
 
 def examine(
-    sample: Any, batches: list[Indices], fdr: float, rng: np.random.Generator, names: NDArray[Any]
+    sample: Any,
+    batches: list[Indices],
+    fdr: float,
+    rng: np.random.Generator,
+    names: NDArray[Any],
+    owner: Indices | None = None,
 ) -> Structure:
-    """Compute which features of some rows carry structure, and their directions."""
+    """Compute which features of some rows carry structure, and their directions; ``owner`` is the group of each."""
     features, X = _features_to_test(sample)
     basis = rank_basis(X, batches, NULL_DRAWS if len(features) > 1 else 0)
     add_shuffled(basis, len(features), batches, rng)
-    found, null = strongest_dependence(basis, len(features), rng)
+    found, null = strongest_dependence(basis, len(features), rng, None if owner is None else owner[features])
     pvalues = tail_probability(found.strength.astype(np.float64), null)
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
@@ -176,6 +194,8 @@ def examine(
     d = sample.shape[1]
     every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
     every[features], n_copies[features] = evidence, found.n_copies
+    if owner is not None:
+        every = group_pvalues(every, owner)
     structured = discoveries(every, fdr)
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
     modal = structured[features] & (modes <= evidence)

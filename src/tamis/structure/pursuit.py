@@ -18,33 +18,84 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
 
 
 def pursue(
-    Z: Array, goal: Array, candidates: NDArray[np.intp], kept: NDArray[np.intp], n_steps: int
+    Z: Array,
+    goal: Array,
+    candidates: NDArray[np.intp],
+    kept: NDArray[np.intp],
+    n_steps: int,
+    items: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.intp], Array]:
     """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
 
     Each step regresses the feature x that it takes out of the goal and of all features, by ``x ← x − q qᵀx`` with
     ``q = x / √(‖x‖² + λ)``. Only the products of the features with the goal and their energies are kept up to date.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Standardised features.
+    goal : ndarray of shape (n, r)
+        What is to be explained.
+    candidates, kept : ndarray of int
+        Features to choose from, and those that are there already.
+    n_steps : int
+        Number of features, or items, to choose.
+    items : ndarray of int, optional
+        What each candidate is part of, such as a group; items are chosen as a whole, and returned. The candidates
+        themselves by default.
     """
-    features, left, penalty = Z[:, np.r_[kept, candidates]], goal.copy(), RIDGE * len(Z)
-    products, energy = features.T @ goal, np.einsum("ij,ij->j", features, features)
-    positions, gains, taken = [], [], list[Array]()
-    free = np.r_[np.zeros(len(kept), bool), np.ones(len(candidates), bool)]
-    for step in range(len(kept) + min(n_steps, len(candidates))):
-        gain = (products**2).sum(axis=1) / (energy + penalty)
-        best = step if step < len(kept) else int(np.where(free, gain, -1.0).argmax())
-        free[best] = False
-        positions.append(best)
+    items = candidates if items is None else items
+    left = _Left(Z[:, np.r_[kept, candidates]], goal, len(kept))
+    for feature in range(len(kept)):
+        left.take(feature)
+    free, total = dict.fromkeys(items.tolist()), max(float((goal**2).sum()), 1e-300)
+    single, chosen, gains = len(free) == len(items), [], []
+    members = {} if single else {item: np.flatnonzero(items == item) for item in free}
+    for _ in range(min(n_steps, len(free))):
+        gain = left.gains()
+        if not single:
+            gain = np.array([left.joint_gain(members[item]) if item in free else -1.0 for item in members])
+        best = int(gain.argmax())
+        item = int(items[best]) if single else list(members)[best]
+        for feature in [best] if single else members[item].tolist():
+            left.take(len(kept) + feature)
+        del free[item]
+        chosen.append(item)
         gains.append(gain[best])
-        q = _without(features[:, best], taken)
-        q /= np.sqrt(q @ q + penalty)
-        along, rest = features.T @ _without(q, taken[::-1]), 2 - q @ q
-        products -= rest * np.outer(along, q @ left)
-        energy = np.maximum(energy - rest * along**2, 0.0)
-        left -= np.outer(q, q @ left)
-        taken.append(q)
-    chosen = np.array(positions[len(kept) :], dtype=np.intp) - len(kept)
     # The smallest positive score marks what was chosen, however little it added.
-    return candidates[chosen], np.maximum(np.array(gains[len(kept) :]) / max(float((goal**2).sum()), 1e-300), 1e-12)
+    return np.array(chosen, dtype=np.intp), np.maximum(np.array(gains) / total, 1e-12)
+
+
+class _Left:
+    """What is left of features and goal when some features are regressed out."""
+
+    def __init__(self, features: Array, goal: Array, n_kept: int):
+        self.features, self.goal, self.n_kept = features, goal.copy(), n_kept
+        self.penalty, self.directions = RIDGE * len(features), list[Array]()
+        self.products, self.energy = features.T @ goal, np.einsum("ij,ij->j", features, features)
+        self.taken = np.zeros(features.shape[1], bool)
+
+    def gains(self) -> Array:
+        """Return how much of the goal each candidate explains, -1 for those that are taken."""
+        gain = (self.products**2).sum(axis=1) / (self.energy + self.penalty)
+        return np.where(self.taken, -1.0, gain)[self.n_kept :]
+
+    def joint_gain(self, candidates: NDArray[np.intp]) -> float:
+        """Return how much of the goal candidates explain together, ``tr Pᵀ (CᵀC + λI)⁻¹ P`` with ``P = CᵀF``."""
+        C = np.stack([_without(self.features[:, self.n_kept + c], self.directions) for c in candidates], axis=1)
+        P = C.T @ self.goal
+        return float((P * np.linalg.solve(C.T @ C + self.penalty * np.eye(len(P)), P)).sum())
+
+    def take(self, feature: int) -> None:
+        """Regress a feature out of the goal and of all features."""
+        q = _without(self.features[:, feature], self.directions)
+        q /= np.sqrt(q @ q + self.penalty)
+        along, rest = self.features.T @ _without(q, self.directions[::-1]), 2 - q @ q
+        self.products -= rest * np.outer(along, q @ self.goal)
+        self.energy = np.maximum(self.energy - rest * along**2, 0.0)
+        self.goal -= np.outer(q, q @ self.goal)
+        self.directions.append(q)
+        self.taken[feature] = True
 
 
 def _without(x: Array, taken: list[Array]) -> Array:

@@ -39,9 +39,10 @@ def sample_rows(
 
 
 def dense_features(sample: Any, features: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Return some features of a sample as an array, all of them without a copy."""
+    """Return some features of a sample, by sorted positions, as an array; all of them without a copy."""
     if issparse(sample):
-        return np.asarray(sample[:, features].toarray())
+        # As the rows of a dense table lie, so that sums have the same bits.
+        return np.asarray(sample[:, features].toarray(order="C"))
     return sample if len(features) == sample.shape[1] else sample[:, features]
 
 

@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from research.methods import NESTED
 from research.paper.fits import TO_THE_LETTER, clustering_scores, fit, is_seeded, make_selector
+from tamis.lscae.recipe import PRESETS
 from tamis.selectors import SELECTORS
 
 
@@ -30,8 +32,17 @@ def test_a_row_keeps_settings_picks_and_time_in_json(blobs):
 
 
 def test_the_paper_to_the_letter_has_its_settings():
-    assert make_selector(TO_THE_LETTER, 2, 0).get_params()["selector_lr"] == 1.0
-    assert make_selector("lscae", 2, 0).get_params()["graph_on"] == "gates"
+    assert make_selector(TO_THE_LETTER, 2, 0).recipe == "paper"
+    assert make_selector("lscae", 2, 0).recipe is None
+
+
+def test_fields_of_the_recipe_are_set_and_kept_as_plain_values(blobs):
+    selector, row = fit(TO_THE_LETTER, blobs.X, 2, 0, quick=True, bandwidth=("mean", 0.2))
+    assert selector.recipe == replace(PRESETS["paper"], bandwidth=("mean", 0.2))
+    assert {"bandwidth": ("mean", 0.2), "selector_lr": 1.0, "max_epochs": 30, "n_init": 1}.items() <= row[
+        "settings"
+    ].items()
+    assert "recipe" not in row["settings"]
 
 
 def test_seeds_go_to_those_that_take_them():

@@ -1,6 +1,6 @@
 from research.paper.experiments import tuning
 from research.paper.fits import WAYS
-from tamis import LSCAE
+from tamis.lscae.recipe import PAPER, PUBLIC_CODE
 
 
 def row(data, setting, k, accuracy):
@@ -36,8 +36,7 @@ def test_a_setting_reaches_the_fit():
 def test_recipes_are_the_presets():
     trial = {"data": tuning.trials(True)[0]["data"], "k": 3, "quick": True}
     settings = [tuning.work(trial | {"setting": recipe}, None)["settings"] for recipe in tuning.RECIPES]
-    presets = [LSCAE.from_paper(3), LSCAE.from_public_code(3)]
-    for kept, preset in zip(settings, presets, strict=True):
+    for kept, preset in zip(settings, (PAPER, PUBLIC_CODE), strict=True):
         assert (kept["bandwidth"], kept["self_loops"]) == (preset.bandwidth, preset.self_loops)
     assert settings[0]["temperature"] != settings[1]["temperature"]
 

@@ -1,0 +1,151 @@
+"""What users call features: names, positions and groups of them, and how messages name them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a table, or groups of them that are selected as a whole.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of features.
+    names : ndarray of str or None
+        Their names.
+    labels : list or None
+        Labels of the groups; None if every feature is on its own.
+    owner : ndarray of int
+        The group of each feature; its own position without groups.
+    """
+
+    n_features: int
+    names: NDArray[Any] | None
+    labels: list[Any] | None
+    owner: NDArray[np.intp]
+
+    @property
+    def n_items(self) -> int:
+        """Number of groups, or of features without groups."""
+        return self.n_features if self.labels is None else len(self.labels)
+
+    def items(self, entries: Iterable[Any] | None, parameter: str) -> NDArray[np.intp]:
+        """Return the distinct items that the entries of a parameter name, in the user's order."""
+        asked = dict.fromkeys(() if entries is None else list(entries))
+        found = [self._item(entry, parameter) for entry in asked]
+        return np.array(list(dict.fromkeys(found)), dtype=np.intp)
+
+    def _item(self, entry: Any, parameter: str) -> int:
+        if self.labels is not None and entry in self.labels:
+            return self.labels.index(entry)
+        return int(self.owner[self.position(entry, parameter)])
+
+    def position(self, entry: Any, parameter: str) -> int:
+        """Return the position of the feature that an entry of a parameter names."""
+        if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
+            if 0 <= int(entry) < self.n_features:
+                return int(entry)
+            raise ValueError(
+                f"{parameter} holds the position {entry}, but X has the features 0 to {self.n_features - 1}."
+            )
+        if not isinstance(entry, str):
+            raise TypeError(
+                f"{parameter} takes feature names or positions (int); got {entry!r} ({type(entry).__name__})."
+            )
+        if self.names is None:
+            raise ValueError(f"{parameter} names {entry!r}, but X has no feature names. Pass a DataFrame or positions.")
+        found = np.flatnonzero(self.names == entry)
+        if not found.size:
+            close = get_close_matches(entry, list(self.names), n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"{parameter} names {entry!r}, which is not a feature of X.{hint}")
+        return int(found[0])
+
+    def members(self, items: Iterable[int]) -> NDArray[np.intp]:
+        """Return the features of some items, item by item."""
+        if self.labels is None:
+            return np.asarray(list(items), dtype=np.intp)
+        by_item = np.argsort(self.owner, kind="stable")
+        starts = np.searchsorted(self.owner[by_item], np.arange(self.n_items + 1))
+        return np.concatenate([by_item[:0], *(by_item[starts[i] : starts[i + 1]] for i in items)])
+
+    def listed(self, features: Iterable[int]) -> str:
+        """Return features in words, such as ``feature 'age', feature 'size' and 7 more``."""
+        return listed([feature if self.names is None else self.names[feature] for feature in features])
+
+
+def read_groups(groups: Any, n_features: int, names: NDArray[Any] | None) -> Features:
+    """Return the features of a table in their groups.
+
+    Parameters
+    ----------
+    groups : sequence of n_features labels, mapping of label to features, or None
+        The group of each feature; features that a mapping does not name are groups of their own.
+    n_features : int
+        Number of features.
+    names : ndarray of str or None
+        Their names.
+    """
+    alone = Features(n_features, names, None, np.arange(n_features))
+    if groups is None:
+        return alone
+    if isinstance(groups, Mapping):
+        labels: list[Any] = list(range(n_features)) if names is None else list(names)
+        taken: set[int] = set()
+        for label, members in groups.items():
+            for member in members:
+                position = alone.position(member, "groups")
+                if position in taken:
+                    raise ValueError(f"groups holds {alone.listed([position])} in more than one group.")
+                taken.add(position)
+                labels[position] = label
+    else:
+        labels = [label.item() if hasattr(label, "item") else label for label in groups]
+    if len(labels) != n_features:
+        raise ValueError(f"groups has {len(labels)} labels, but X has {n_features} features. Pass a label for each.")
+    distinct = list(dict.fromkeys(labels))
+    number = {label: i for i, label in enumerate(distinct)}
+    return Features(n_features, names, distinct, np.array([number[label] for label in labels], dtype=np.intp))
+
+
+def listed(names: Sequence[Any]) -> str:
+    """Return names in words, at most five of them."""
+    shown = [f"feature {name.item() if hasattr(name, 'item') else name!r}" for name in names[:MAX_LISTED]]
+    return ", ".join(shown) + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
+
+
+def check_names(names: Iterable[Any]) -> None:
+    """Raise ValueError if a name occurs more than once."""
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(
+            f"Feature names of X must differ, but {listed(repeated)} occur more than once. Rename them, or pass X as "
+            "an array to go by position."
+        )
+
+
+def text_features(X: Any) -> list[Any]:
+    """Return the names or positions of the features that do not convert to float."""
+    if getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or not hasattr(X, "__array__"):
+        return []
+    names = list(getattr(X, "columns", range(X.shape[1])))
+    cells = np.asarray(X, dtype=object)
+    return [name for name, feature in zip(names, cells.T, strict=True) if not _is_numeric(feature)]
+
+
+def _is_numeric(feature: NDArray[Any]) -> bool:
+    try:
+        feature.astype(np.float64)
+    except (ValueError, TypeError):
+        return False
+    return True

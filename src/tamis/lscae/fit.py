@@ -1,0 +1,211 @@
+"""The method from top to bottom: scale, find structure, state the problem, train, refine, fit the decoder.
+
+Validation comes before (:class:`tamis.base.FeatureSelector`), the verdict after, when it is asked for
+(:mod:`tamis.verdict`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+
+from tamis.base import Task
+from tamis.features import Features
+from tamis.io.sources import TableSource
+from tamis.lscae import distributed
+from tamis.lscae.model.decoder import Decoder, fit_readout, load_decoder
+from tamis.lscae.model.layer import assign_distinct, features_of
+from tamis.lscae.problem import ORDER, TARGETS, Batch, Problem, Targets, Trained
+from tamis.lscae.recipe import Recipe
+from tamis.lscae.refine import draw_samples, exchange_features, expected_shares, objectives
+from tamis.lscae.rows import Rows, Scaling, n_batches
+from tamis.lscae.rows.disk import DiskRows, fits_in_buffer
+from tamis.lscae.rows.memory import MemoryRows
+from tamis.lscae.train.checkpoint import Checkpointer
+from tamis.lscae.train.loop import Callback, train
+from tamis.lscae.train.network import Network
+from tamis.structure import Structure, find_structure
+from tamis.structure.candidates import choose_candidates, goal_directions
+
+MAX_TARGETS = 2048
+"""At most so many features, drawn at random, are reconstructed during training where all are the goal."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a fit gives; features are numbered as in the table.
+
+    Attributes
+    ----------
+    trained : Trained
+        The best restart, its features numbered as in the rows that were trained on.
+    objectives : list of float
+        J of every restart's refined selection.
+    structure : Structure or None
+        Which features carry structure, if that was tested.
+    scaling : Scaling
+        Which features were used, and how they were scaled.
+    shares : Tensor (units,)
+        Share of its feature that each unit expects to show.
+    decoder, features : Decoder and Tensor of int
+        From the selected features to all, and the features that it is given.
+    """
+
+    trained: Trained
+    objectives: list[float]
+    structure: Structure | None
+    scaling: Scaling
+    shares: Tensor
+    decoder: Decoder
+    features: Tensor
+
+
+def fit(
+    X: Any,
+    task: Task,
+    recipe: Recipe,
+    *,
+    scale: str | None,
+    device: torch.device,
+    n_threads: int,
+    seed: int,
+    callback: Callback,
+    checkpointer: Checkpointer | None = None,
+) -> Result:
+    """Select features of a checked table by a recipe."""
+    scaling = scale_features(task, scale)
+    rows = open_rows(X, scaling, recipe, device)
+    structure = examine_features(X, task, recipe, n_threads, seed) if recipe.structure_first else None
+    problem = state_problem(X, task, structure, rows, scaling, seed)
+    samples = draw_samples(problem, recipe)
+    best, values = train_restarts(problem, recipe, samples, callback, checkpointer)
+    shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
+    features = features_of(best.chosen, None if problem.members is None else problem.members.cpu())
+    decoder = fit_decoder(problem, recipe, best, features)
+    return Result(best, values, structure, scaling, shares, decoder, features)
+
+
+def scale_features(task: Task, scale: str | None) -> Scaling:
+    """Return the features that vary, and how they are scaled: z-scored, centred or left as they are."""
+    statistics = task.statistics
+    features = np.flatnonzero(~statistics.constant)
+    center = np.zeros(len(features)) if scale is None else statistics.mean[features]
+    spread = statistics.std[features] if scale == "standard" else np.ones(len(features))
+    return Scaling(features, center, spread)
+
+
+def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device) -> Rows:
+    """Return the rows of a table, in memory if they are few."""
+    if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= recipe.batch_size):
+        X = X[:]
+    kind = DiskRows if isinstance(X, TableSource) else MemoryRows
+    return kind(X, scaling, device, distributed.rank_and_size())
+
+
+def examine_features(X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int) -> Structure:
+    """Return which features carry structure; processes that share a fit have what the first one found."""
+    owner = None if task.groups is None else task.groups.owner
+    with threadpool_limits(n_threads, user_api="blas"):
+        return distributed.broadcast(find_structure(X, fdr=recipe.fdr, groups=owner, random_state=seed))
+
+
+def state_problem(X: Any, task: Task, structure: Structure | None, rows: Rows, scaling: Scaling, seed: int) -> Problem:
+    """Return what is to be chosen, from what, to explain what."""
+    used, n_units = scaling.features, task.k - len(task.must_keep)
+    kept, candidates = task.must_keep, task.candidates
+    if structure is not None:
+        owner = None if task.groups is None else task.groups.owner
+        candidates = choose_candidates(structure, candidates, n_units, owner)
+    targets = Targets() if structure is None else goal(X, task, structure, candidates, scaling)
+    if task.groups is None:
+        kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))
+    problem = Problem(
+        rows,
+        n_features=len(used),
+        n_units=n_units,
+        kept=torch.from_numpy(kept).to(rows.device),
+        candidates=torch.from_numpy(np.sort(candidates)).to(rows.device),
+        targets=targets.to(rows.device),
+        seed=seed,
+        members=None if task.groups is None else members_of(task.groups, used).to(rows.device),
+    )
+    return replace(problem, targets=draw_targets(problem)) if structure is None else problem
+
+
+def goal(X: Any, task: Task, structure: Structure, candidates: NDArray[np.intp], scaling: Scaling) -> Targets:
+    """Return the directions of the structured features as targets in the scale of the rows."""
+    features = candidates if task.groups is None else np.intersect1d(task.groups.members(candidates), scaling.features)
+    directions = goal_directions(X, structure, features)
+    positions = np.searchsorted(scaling.features, directions.features)
+    # The directions are of z-scores; rows may be scaled otherwise.
+    rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
+    loadings = torch.from_numpy((directions.loadings * rescaled[:, None]).astype(np.float32))
+    return Targets(torch.from_numpy(positions), loadings)
+
+
+def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:
+    """Return the positions among the used features of the members of each group, filled up with -1."""
+    owner = groups.owner[used]
+    found = [np.flatnonzero(owner == group) for group in range(groups.n_items)]
+    members = np.full((groups.n_items, max(map(len, found))), -1)
+    for row, positions in zip(members, found, strict=True):
+        row[: len(positions)] = positions
+    return torch.from_numpy(members)
+
+
+def draw_targets(problem: Problem) -> Targets:
+    """Return all features as the goal, or some of very many."""
+    if problem.n_features <= MAX_TARGETS:
+        return Targets()
+    chosen = problem.rng(TARGETS).permutation(problem.n_features)[:MAX_TARGETS]
+    return Targets(torch.from_numpy(chosen).to(problem.rows.device))
+
+
+def train_restarts(
+    problem: Problem, recipe: Recipe, samples: list[Batch], callback: Callback, checkpointer: Checkpointer | None
+) -> tuple[Trained, list[float]]:
+    """Return the restart whose refined selection has the smallest J, and J of all; ties go to the earliest.
+
+    A callback that returns True ends the training of its restart, which is then refined as usual; no further one is
+    begun.
+    """
+    found = [] if checkpointer is None else [Trained(**state) for state in checkpointer.load()]
+    stopped = False
+    while len(found) < (recipe.n_init if problem.n_units else 1) and not stopped:
+        network, history, stopped = train(problem, recipe, len(found), callback, checkpointer)
+        found.append(refine(problem, recipe, network, history, samples))
+        if checkpointer is not None and not stopped:
+            checkpointer.finished = [vars(trained) for trained in found]
+            checkpointer.save()
+    return min(found, key=lambda trained: trained.objective), [trained.objective for trained in found]
+
+
+def refine(
+    problem: Problem, recipe: Recipe, network: Network, history: list[dict[str, Any]], samples: list[Batch]
+) -> Trained:
+    """Return the hard selection of a trained network, improved by exchanges of single features."""
+    layer, members = network.layer, problem.members
+    probabilities = layer.probabilities().detach().cpu()
+    chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
+    chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
+    chosen = distributed.broadcast(chosen.cpu())
+    value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
+    decoder = {} if network.decoder is None else network.decoder.state_dict()
+    weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}
+    return Trained(chosen, float(value[0]), probabilities, layer.candidates.cpu(), weights, history)
+
+
+def fit_decoder(problem: Problem, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
+    """Return the decoder from the selected features to all, its last layer fitted in one pass over the rows.
+
+    Where no network was trained, its hidden layers are random.
+    """
+    sizes = (len(features), *recipe.hidden_units, problem.n_features)
+    generator = torch.Generator().manual_seed(problem.seed)
+    decoder = load_decoder(trained.decoder) if trained.decoder else Decoder(sizes, generator)
+    count = n_batches(problem.rows.n_rows, recipe.batch_size)
+    return fit_readout(decoder, problem.rows.batches(count, problem.rng(ORDER)), features)

@@ -1,0 +1,1 @@
+"""The network: a concrete layer that selects, and a decoder."""

@@ -1,0 +1,132 @@
+"""The decoder network: a multilayer perceptron from the selected features, its last layer solved or trained."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from tamis.lscae import distributed
+
+NEGATIVE_SLOPE = 0.2
+RIDGE = 1e-2
+"""Ridge penalty of the last layer in training, as a share of the mean energy ``Σ h²`` of a hidden unit."""
+
+MAX_FREEDOM = 0.5
+"""Penalties that leave more degrees of freedom than this share of the rows are not tried: the error is blind there."""
+
+RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+"""Penalties that are tried for the last layer of the decoder that ``reconstruct`` uses."""
+
+
+class Decoder(nn.Module):
+    """Layers ``h ← LeakyReLU(h W + b)`` with slope 0.2, the last one linear.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Widths from input to output, such as ``(k, 128, 128, d)``.
+    generator : torch.Generator
+        Source of the initial weights, uniform on ±1/√(inputs).
+    """
+
+    def __init__(self, sizes: Sequence[int], generator: torch.Generator):
+        super().__init__()
+        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
+        for inputs, outputs in pairwise(sizes):
+            drawn = torch.rand(inputs, outputs, generator=generator, device=generator.device).mul_(2).sub_(1)
+            self.weights.append(nn.Parameter(drawn / math.sqrt(max(1, inputs))))
+            self.biases.append(nn.Parameter(torch.zeros(outputs, device=generator.device)))
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Return the reconstruction (rows, outputs) from codes (rows, k)."""
+        return torch.addmm(self.biases[-1], self.hidden(codes), self.weights[-1])
+
+    def hidden(self, codes: Tensor) -> Tensor:
+        """Return the last hidden layer, which the readout combines linearly."""
+        for weight, bias in list(zip(self.weights, self.biases, strict=True))[:-1]:
+            codes = leaky_relu(torch.addmm(bias, codes, weight), NEGATIVE_SLOPE)
+        return codes
+
+    def decode(self, codes: Tensor, goal: Tensor, solved: bool) -> Tensor:
+        """Return the reconstruction of a goal by a readout that is solved for, each row left out, or by the own one."""
+        return leave_one_out(self.hidden(codes), goal) if solved else self(codes)
+
+
+def load_decoder(state: dict[str, Tensor]) -> Decoder:
+    """Return a decoder with the given weights."""
+    weights = [value for name, value in state.items() if name.startswith("weights")]
+    decoder = Decoder([len(weights[0]), *(weight.shape[1] for weight in weights)], torch.Generator())
+    decoder.load_state_dict(state)
+    return decoder
+
+
+def with_ones(hidden: Tensor) -> Tensor:
+    """Append a column of ones, for the bias."""
+    return torch.cat([hidden, torch.ones_like(hidden[:, :1])], dim=-1)
+
+
+def penalised(square: Tensor, width: int) -> Tensor:
+    """Add ``λ I`` to ``HᵀH`` or ``HHᵀ``; λ is a share of the mean energy of the h hidden units."""
+    energy = square.diagonal().sum() / width
+    return square + RIDGE * energy * torch.eye(len(square), dtype=square.dtype, device=square.device)
+
+
+def hat_matrix(design: Tensor) -> Tensor:
+    """Return ``H (HᵀH + λI)⁻¹ Hᵀ``, which is ``(HHᵀ + λI)⁻¹ HHᵀ`` too: the smaller of the two systems is solved."""
+    rows, width = design.shape
+    if rows < width:
+        square = design @ design.mT
+        return torch.linalg.solve(penalised(square, width), square)
+    return design @ torch.linalg.solve(penalised(design.mT @ design, width), design.mT)
+
+
+def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
+    """Predict every row of the goal by a readout fitted on the other rows.
+
+    With the hat matrix A, the prediction of row i without row i is ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
+    """
+    hat = hat_matrix(with_ones(hidden))
+    own = hat.diagonal().clamp_max(1 - 1e-4).unsqueeze(-1)
+    return (hat @ goal - own * goal) / (1 - own)
+
+
+@torch.no_grad()
+def fit_readout(decoder: Decoder, batches: Iterable[Tensor], features: Tensor) -> Decoder:
+    """Return a decoder from some features to all, on the CPU, its last layer fitted in one pass over batches.
+
+    It is the ridge regression of all features on the hidden layer, its penalty chosen by generalised cross-validation;
+    processes that share a fit sum up what they saw.
+    """
+    decoder = decoder.cpu()
+    moment = products = energy = n_rows = torch.zeros((), dtype=torch.float64)
+    for batch in batches:
+        x = batch.cpu().nan_to_num(nan=0.0)
+        design, x = with_ones(decoder.hidden(x[:, features])).double(), x.double()
+        moment, products = moment + design.mT @ design, products + design.mT @ x
+        energy, n_rows = energy + x.square().sum(), n_rows + len(x)
+    readout = ridge_by_validation(*map(distributed.mean, (moment, products, energy, n_rows))).float()
+    decoder.weights[-1], decoder.biases[-1] = nn.Parameter(readout[:-1]), nn.Parameter(readout[-1])
+    return decoder
+
+
+def ridge_by_validation(moment: Tensor, products: Tensor, energy: Tensor, n_rows: Tensor) -> Tensor:
+    """Return the weights ``(HᵀH + λI)⁻¹ HᵀY`` with the λ that minimises the generalised cross-validation error.
+
+    With ``HᵀH = Q diag(s) Qᵀ``, the residual is ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the
+    hat matrix ``Σ_i s_i/(s_i+λ)``, and the error their quotient ``residual / (1 − trace/n)²``.
+    """
+    values, vectors = torch.linalg.eigh(moment)
+    values, turned = values.clamp_min(0), vectors.mT @ products
+    best, chosen = torch.inf, 0.0
+    for share in RIDGES:
+        penalty = share * values.mean()
+        shrunk = values / (values + penalty)
+        residual = energy - ((2 - shrunk) / (values + penalty) * turned.square().sum(dim=1)).sum()
+        freedom = shrunk.sum() / n_rows
+        error = float(residual.clamp_min(0) / (1 - freedom) ** 2)
+        if error < best and (freedom < MAX_FREEDOM or share == RIDGES[-1]):
+            best, chosen = error, float(penalty)
+    return vectors @ (turned / (values + chosen).unsqueeze(-1))

@@ -1,0 +1,132 @@
+"""The terms of the objective, each a function of a :class:`View` of a batch, and their balanced sum.
+
+To add one, write the function, put a line into :data:`TERMS`, and name it in a recipe.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tamis.lscae.objective.graph import TINY, observed_distances, squared_distances, transitions
+from tamis.lscae.problem import Batch
+from tamis.lscae.recipe import Recipe
+
+MIN_VALUE = 1e-6
+"""Floor of a term's magnitude, so that neither the balance nor log J divides by zero."""
+
+
+@dataclass
+class View:
+    """One batch as a soft or hard selection shows it; what several terms need is computed once.
+
+    Attributes
+    ----------
+    batch : Batch
+        The rows, and what is to be reconstructed.
+    features : Tensor (..., rows, m)
+        What the graph is computed on; a leading dimension holds several hard selections.
+    recipe : Recipe
+        How to build the graph.
+    observed : Tensor (..., rows, m), optional
+        Squared gates of these features, 0 in missing cells; None if none is missing.
+    decoded : Tensor (rows, targets), optional
+        Reconstruction of the goal by a network; None if the graph reconstructs.
+    probabilities : Tensor (units, candidates), optional
+        Noise-free selection weights ``softmax(Λ/τ)``; None for a hard selection.
+    """
+
+    batch: Batch
+    features: Tensor
+    recipe: Recipe
+    observed: Tensor | None = None
+    decoded: Tensor | None = None
+    probabilities: Tensor | None = None
+
+    @cached_property
+    def gram(self) -> Tensor:
+        """The Gram matrix ``K = G Gᵀ``."""
+        return self.features @ self.features.mT
+
+    @cached_property
+    def transitions(self) -> Tensor:
+        """One step P of the random walk on the graph."""
+        if self.observed is None:
+            return transitions(squared_distances(self.gram), self.recipe)
+        return transitions(observed_distances(self.gram, self.features, self.observed), self.recipe)
+
+
+def reconstruction(view: View) -> Tensor:
+    """Compute the share that is not reconstructed, ``Σ_c ‖f_c − f̂_c‖² / Σ_c ‖f_c‖²``; missing cells do not count."""
+    decoded = view.transitions @ view.batch.goal if view.decoded is None else view.decoded
+    return view.batch.error_share(decoded - view.batch.goal)
+
+
+def score(view: View) -> Tensor:
+    """Compute ``trace(Gᵀ Pᵗ G)``, divided by ``trace(Gᵀ G)`` if normalised: how smooth the selected features are.
+
+    The normalised form is a Rayleigh quotient: the mean smoothness of the features, weighted by their energy. It does
+    not reward gates for merely opening wider.
+    """
+    walk = torch.linalg.matrix_power(view.transitions, view.recipe.diffusion_steps)
+    smoothness = (walk * view.gram.mT).sum(dim=(-2, -1))
+    if not view.recipe.normalize_score:
+        return smoothness
+    return smoothness / (view.gram.diagonal(dim1=-2, dim2=-1).sum(dim=-1) + TINY)
+
+
+def redundancy(view: View) -> Tensor:
+    """Compute ``max(0, max_j Σ_i π_ij − 1)``: by how much the most wanted feature is wanted more than once."""
+    if view.probabilities is None:
+        return view.batch.goal.new_zeros(())
+    return (view.probabilities.sum(dim=0).amax() - 1).clamp_min(0)
+
+
+class Term(NamedTuple):
+    """A term of the objective.
+
+    A balanced term of value m enters the loss as ``±m / sg|m|`` and J as ``±log m``; another enters the loss with the
+    weight of its penalty and J not at all.
+    """
+
+    value: Callable[[View], Tensor]
+    maximise: bool = False
+    balanced: bool = True
+
+
+TERMS = {
+    "reconstruction": Term(reconstruction),
+    "score": Term(score, maximise=True),
+    "redundancy": Term(redundancy, balanced=False),
+}
+
+
+def evaluate(view: View) -> dict[str, Tensor]:
+    """Return the value of each term of the recipe."""
+    names = [*view.recipe.terms, *(["redundancy"] if view.recipe.redundancy_penalty else [])]
+    return {name: TERMS[name].value(view) for name in names}
+
+
+def loss(values: dict[str, Tensor], recipe: Recipe, magnitude: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return what is differentiated: ``Σ ±m / sg|m|`` of balanced terms, plus the penalty.
+
+    With ``sg`` the stop-gradient, it is constant in value, but its gradient is that of :func:`objective`. Processes
+    that share a fit have a common magnitude of each term.
+    """
+    total = torch.zeros_like(next(iter(values.values())))
+    for name, value in values.items():
+        sign = -1.0 if TERMS[name].maximise else 1.0
+        if TERMS[name].balanced:
+            total = total + sign * value / magnitude(value.detach().abs()).clamp_min(MIN_VALUE)
+        else:
+            total = total + recipe.redundancy_penalty * value
+    return total
+
+
+def objective(values: dict[str, Tensor]) -> Tensor:
+    """Return ``J = Σ ±log m`` of the balanced terms, which is monitored and compared."""
+    logs = {name: value.clamp_min(MIN_VALUE).log() for name, value in values.items() if TERMS[name].balanced}
+    return torch.stack([-log if TERMS[name].maximise else log for name, log in logs.items()]).sum(dim=0)

@@ -1,0 +1,167 @@
+"""The data of a fit: what is to be chosen and explained, and what training and refining give."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tamis.lscae.rows import Rows
+
+TINY = 1e-12
+
+ORDER, NOISE, EVALUATION, TARGETS = range(4)
+"""What random numbers are for; each purpose has a stream of its own."""
+
+
+MIN_SHARE = 0.25
+"""Where less than this share of a row's goal is known, it is scaled up no further."""
+
+
+class Batch(NamedTuple):
+    """Some rows of a table, and what is to be reconstructed there.
+
+    Attributes
+    ----------
+    x : Tensor (rows, d)
+        The features, 0 in missing cells.
+    goal : Tensor (rows, targets)
+        What is to be reconstructed.
+    known : Tensor (rows, d), optional
+        0 in missing cells and 1 in others; None if none is missing.
+    weights : Tensor (rows, targets or 1), optional
+        How much is known of each cell of the goal.
+    """
+
+    x: Tensor
+    goal: Tensor
+    known: Tensor | None = None
+    weights: Tensor | None = None
+
+    def error_share(self, errors: Tensor) -> Tensor:
+        """Return the sum of squared errors (..., rows, targets) of the goal, relative to its own sum of squares."""
+        squares, total = errors.square(), self.goal.square()
+        if self.weights is not None:
+            squares, total = squares * self.weights, total * self.weights
+        return squares.sum(dim=(-2, -1)) / (total.sum() + TINY)
+
+
+class Targets(NamedTuple):
+    """What is to be reconstructed: features, or linear combinations of them.
+
+    Attributes
+    ----------
+    features : Tensor of int (m,), optional
+        The features; all by default.
+    loadings : Tensor (m, r), optional
+        Combinations ``f_c = Σ_j x_j l_jc`` of these; the features themselves by default.
+    """
+
+    features: Tensor | None = None
+    loadings: Tensor | None = None
+
+    def batch(self, x: Tensor, center: bool) -> Batch:
+        """Return rows (rows, d) with their goal; NaN is missing, and a feature may be centred in the batch.
+
+        A feature that is constant in a batch is smooth on any graph unless it is 0.
+        """
+        known = None
+        if x.isnan().any():
+            known = (~x.isnan()).to(x.dtype)
+            x = x.nan_to_num(nan=0.0)
+        if center and known is None:
+            x = x - x.mean(dim=0)
+        elif center and known is not None:
+            x = (x - x.sum(dim=0) / known.sum(dim=0).clamp_min(1)) * known
+        return Batch(x, *self._goal(x, known))
+
+    def _goal(self, x: Tensor, known: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        wanted = x if self.features is None else x[:, self.features]
+        there = known if known is None or self.features is None else known[:, self.features]
+        if self.loadings is None:
+            return wanted, known, there
+        if there is None:
+            return wanted @ self.loadings, None, None
+        energy = self.loadings.square().sum(dim=1, keepdim=True)
+        share = there @ energy / energy.sum()
+        return wanted @ self.loadings / share.clamp_min(MIN_SHARE), known, share
+
+    def to(self, device: torch.device) -> "Targets":
+        """Return the targets on a device."""
+        return Targets(*(None if part is None else part.to(device) for part in self))
+
+    def count(self, n_features: int) -> int:
+        """Return the number of targets."""
+        if self.loadings is not None:
+            return self.loadings.shape[1]
+        return n_features if self.features is None else len(self.features)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be chosen, from what, to explain what.
+
+    Attributes
+    ----------
+    rows : Rows
+        The data.
+    n_features : int
+        Number of features of the rows.
+    n_units : int
+        Number of features to choose, those that are kept anyway not counted.
+    kept, candidates : Tensor of int
+        Features that are always shown, and those to choose from, sorted.
+    targets : Targets
+        What is to be reconstructed.
+    seed : int
+        Source of all random numbers of the fit.
+    members : Tensor of int (groups, width), optional
+        Features of each group, filled up with -1; if given, kept and candidates are groups.
+    """
+
+    rows: Rows
+    n_features: int
+    n_units: int
+    kept: Tensor
+    candidates: Tensor
+    targets: Targets
+    seed: int
+    members: Tensor | None = None
+
+    def rng(self, purpose: int, restart: int = 0, number: int = 0) -> np.random.Generator:
+        """Return the random numbers of a purpose, such as the order of the rows in a pass or the noise of a step.
+
+        A fit that goes on from a checkpoint, and processes that share a fit, need nothing else to draw the same ones.
+        """
+        return np.random.default_rng((self.seed, purpose, restart, number))
+
+    def generator(self, restart: int) -> torch.Generator:
+        """Return the source of a restart's initial weights and pool of noise, on the device of the rows."""
+        return torch.Generator(self.rows.device).manual_seed(self.seed + restart)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network and its hard selection.
+
+    Attributes
+    ----------
+    chosen : Tensor of int (k,)
+        The hard selection, all distinct, kept ones first: features, or groups.
+    objective : float
+        Its J.
+    probabilities, candidates : Tensor (units, candidates) and (candidates,)
+        Selection probabilities ``softmax(Λ)`` at the end of training, and the features or groups they are about.
+    decoder : dict of Tensor
+        Weights of the network that decodes, if there is one.
+    history : list of dict
+        One row an epoch.
+    """
+
+    chosen: Tensor
+    objective: float
+    probabilities: Tensor
+    candidates: Tensor
+    decoder: dict[str, Tensor]
+    history: list[dict[str, Any]]

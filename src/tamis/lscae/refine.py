@@ -1,0 +1,189 @@
+"""Hard selections: their J on samples of the rows, and exchanges of single features as long as J falls."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from tamis.lscae.model.decoder import Decoder
+from tamis.lscae.model.layer import features_of
+from tamis.lscae.objective.terms import View, evaluate, loss, objective
+from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem
+from tamis.lscae.recipe import Recipe
+from tamis.lscae.rows import sample_rows
+
+MAX_VALUES = 2**26
+"""Of wide tables there are as many samples as have no more values than that."""
+
+VALUES_AT_ONCE = 2**22
+"""Numbers in the graphs of selections that are evaluated together."""
+
+RIDGE = 1e-3
+"""Penalty λ of the linear decoder, as a share of the mean energy of the selected features."""
+
+MIN_LEFT_OUT = 1e-3
+"""Floor of ``1 − h_i``, which a row that alone decides its prediction brings to zero."""
+
+SHORTLIST = (4, 12)
+"""Fewest and most features that are tried in a place, those whose gates the objective most wants open."""
+
+TRIALS = 60
+"""Features that are tried in all places together, as far as the shortlist allows; more did not lower J."""
+
+SWEEPS = 3
+MIN_GAIN = 1e-3
+
+
+def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
+    """Return the samples on which hard selections are compared, without common rows.
+
+    Of one sample alone, exchanges learn by heart what is not true of other rows.
+    """
+    size = recipe.batch_size if recipe.uses_network else recipe.evaluation_rows
+    count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * problem.n_features)))
+    drawn = sample_rows(problem.rows, size, count, problem.rng(EVALUATION))
+    return [problem.targets.batch(x, center=not recipe.uses_codes) for x in drawn]
+
+
+@torch.no_grad()
+def objectives(
+    samples: Sequence[Batch],
+    selections: Tensor,
+    recipe: Recipe,
+    decoder: Decoder | None = None,
+    members: Tensor | None = None,
+) -> Tensor:
+    """Compute J of hard selections (n, k) of features, or of groups with members, a mean over the samples: (n,)."""
+    if decoder is not None:
+        return torch.stack([_network_objectives(sample, selections, recipe, decoder) for sample in samples]).mean(dim=0)
+    parts = selections.split(max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2))
+    each = [torch.cat([_graph_objectives(sample, some, recipe, members) for some in parts]) for sample in samples]
+    return torch.stack(each).mean(dim=0)
+
+
+def _network_objectives(sample: Batch, selections: Tensor, recipe: Recipe, decoder: Decoder) -> Tensor:
+    """Compute J, the last layer of the decoder refitted, so that few rows cannot be learnt by heart."""
+    values = []
+    for codes in hard_codes(sample.x, selections):
+        decoded = decoder.decode(codes, sample.goal, solved=True)
+        values.append(objective(evaluate(View(sample, codes, recipe, decoded=decoded))))
+    return torch.stack(values)
+
+
+def _graph_objectives(sample: Batch, selections: Tensor, recipe: Recipe, members: Tensor | None) -> Tensor:
+    """Compute J, the mean of J with the graph and with a linear map as the decoder.
+
+    The more features span a graph, the fewer rows are neighbours there, and the less it explains; a linear map knows
+    nothing of curves.
+    """
+    codes = hard_codes(sample.x, selections, members)
+    observed = None if sample.known is None else hard_codes(sample.known, selections, members)
+    values = evaluate(View(sample, codes, recipe, observed))
+    if "reconstruction" not in values:
+        return objective(values)
+    linearly = values | {"reconstruction": linear_shares(codes, sample)}
+    return (objective(values) + objective(linearly)) / 2
+
+
+def hard_codes(x: Tensor, selections: Tensor, members: Tensor | None = None) -> Tensor:
+    """Return the selected features of a batch: (n, rows, k); of groups, as many as the largest has of each, or 0."""
+    if members is None:
+        return x[:, selections].movedim(0, 1)
+    # The last feature, which -1 means, is one of zeros.
+    padded = torch.cat([x, x.new_zeros(len(x), 1)], dim=1)
+    return padded[:, members[selections].flatten(1)].movedim(0, 1)
+
+
+def linear_shares(codes: Tensor, sample: Batch) -> Tensor:
+    """Compute the share of the goal F that selected features C (n, rows, k) do not reconstruct linearly: (n,).
+
+    With ``H = C (CᵀC + λI)⁻¹ Cᵀ`` and h its diagonal, the residual of row i, when the row is left out, is
+    ``(f_i − (H f)_i) / (1 − h_i)``.
+    """
+    energy = codes.square().sum(dim=(-2, -1)) / codes.shape[2]
+    identity = torch.eye(codes.shape[2], dtype=codes.dtype, device=codes.device)
+    lower = torch.linalg.cholesky(codes.mT @ codes + (RIDGE * energy + TINY)[:, None, None] * identity)
+    factor = torch.linalg.solve_triangular(lower, codes.mT, upper=False).mT
+    residual = sample.goal - factor @ (factor.mT @ sample.goal)
+    left_out = (1 - factor.square().sum(dim=-1)).clamp_min(MIN_LEFT_OUT)
+    return sample.error_share(residual / left_out.unsqueeze(-1))
+
+
+def expected_shares(
+    x: Tensor, chosen: Tensor, probabilities: Tensor, candidates: Tensor, members: Tensor | None = None
+) -> Tensor:
+    """Compute ``Σ_j π_ij corr(j, c_i)²``: how much of its feature c_i each unit expects to show.
+
+    It is 1 for a unit that is sure of its feature or of a copy of it. The units have the last of the chosen ones. Of
+    groups, it is the probability of the own one.
+    """
+    own = chosen[len(chosen) - len(probabilities) :]
+    squares = (candidates == own[:, None]).to(x.dtype)
+    if members is None:
+        scaled = x - x.mean(dim=0)
+        scaled = scaled / (scaled.norm(dim=0) + TINY)
+        correlations = scaled[:, own.to(x.device)].mT @ scaled[:, candidates.to(x.device)]
+        squares = torch.maximum(squares, correlations.square().clamp_max(1.0).cpu())
+    return (probabilities * squares).sum(dim=-1)
+
+
+def exchange_features(
+    samples: Sequence[Batch],
+    selected: Tensor,
+    n_kept: int,
+    candidates: Tensor,
+    recipe: Recipe,
+    members: Tensor | None = None,
+) -> Tensor:
+    """Exchange single features or groups, the first ``n_kept`` excepted, for candidates while J falls.
+
+    Only where J needs nothing that has to be trained, and for not more than ``recipe.max_exchanged`` features: an
+    exchange matters less among many, and costs more.
+    """
+    if recipe.uses_codes or not 0 < len(selected) - n_kept <= recipe.max_exchanged:
+        return selected
+    best = float(objectives(samples, selected[None], recipe, members=members)[0])
+    for _ in range(SWEEPS):
+        before = best
+        for place in range(n_kept, len(selected)):
+            trials = _with_another(samples, selected, place, candidates, recipe, members)
+            values = objectives(samples, trials, recipe, members=members) if len(trials) else torch.empty(0)
+            if len(values) and float(values.min()) < best - MIN_GAIN:
+                best, selected = float(values.min()), trials[values.argmin()]
+        if best == before:
+            break
+    return selected
+
+
+def _with_another(
+    samples: Sequence[Batch],
+    selected: Tensor,
+    place: int,
+    candidates: Tensor,
+    recipe: Recipe,
+    members: Tensor | None,
+) -> Tensor:
+    """Return selections with the feature of one place replaced, by the slope of J without that feature."""
+    others = candidates[~torch.isin(candidates, selected)]
+    rest = torch.cat([selected[:place], selected[place + 1 :]])
+    if len(rest):
+        slopes = torch.stack([_slopes(sample, rest, others, recipe, members) for sample in samples]).sum(dim=0)
+        n_tried = min(SHORTLIST[1], max(SHORTLIST[0], TRIALS // len(selected)))
+        others = others[slopes.argsort()[:n_tried]]
+    trials = selected.repeat(len(others), 1)
+    trials[:, place] = others
+    return trials
+
+
+def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, members: Tensor | None = None) -> Tensor:
+    """Compute ``∂J/∂(g_j²) = x_jᵀ (∂J/∂K) x_j`` of the gates of other features, or the sum over those of a group.
+
+    K is the Gram matrix of the selected ones.
+    """
+    chosen = features_of(selected, members)
+    view = View(sample, sample.x[:, chosen], recipe, None if sample.known is None else sample.known[:, chosen])
+    view.gram = view.gram.requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(evaluate(view), recipe, lambda value: value), view.gram)
+    rest = hard_codes(sample.x, others[None], members)[0]
+    slopes = (rest * (gradient @ rest)).sum(dim=0)
+    return slopes if members is None else slopes.view(len(others), members.shape[1]).sum(dim=1)

@@ -1,0 +1,109 @@
+"""Rows of a table that stays on disk: shuffled by blocks, then within a buffer, and read ahead."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tamis.io.sources.prefetch import prefetch
+from tamis.io.sources.source import TableSource, stacked
+from tamis.lscae.rows import Scaling
+
+BUFFER_BYTES = 2**26
+"""Stored bytes of the rows that are shuffled together; one such buffer is in use while the next one is read."""
+
+BATCHES_AHEAD = 2
+
+
+class Window(NamedTuple):
+    """Blocks that are shuffled together, as pairs (first row, last row + 1), and the order of their rows."""
+
+    blocks: list[tuple[int, int]]
+    order: NDArray[np.intp]
+
+
+class DiskRows:
+    """Rows of a source; see :class:`~tamis.lscae.rows.Rows`.
+
+    The table is read anew in every pass: its blocks in random order, the rows of some blocks at a time shuffled.
+
+    Parameters
+    ----------
+    source : TableSource
+        The table.
+    scaling : Scaling
+        What to take of it.
+    device : torch.device
+        Where the batches go.
+    share : (int, int)
+        Which part of how many the rows are of; every part has its own blocks.
+    """
+
+    def __init__(self, source: TableSource, scaling: Scaling, device: torch.device, share: tuple[int, int] = (0, 1)):
+        self.n_rows, self.device = -(-source.shape[0] // share[1]), device
+        self._source, self._scaling = source, scaling
+        self._all_features = len(scaling.features) == source.shape[1]
+        self._runs = _share_of(source.runs(), *share)
+        self._own_rows = sum(_length(run) for run in self._runs)
+
+    def batches(self, n_batches: int, rng: np.random.Generator, skip: int = 0) -> Iterator[Tensor]:
+        """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on."""
+        sizes = [len(part) for part in np.array_split(np.empty(self._own_rows), n_batches)]
+        blocks = [block for run in rng.permutation(len(self._runs)) for block in self._runs[run]]
+        windows = [Window(group, rng.permutation(_length(group))) for group in self._groups(blocks)]
+        return prefetch(self._batches(windows, sizes, skip), BATCHES_AHEAD)
+
+    def _groups(self, blocks: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+        group: list[tuple[int, int]] = []
+        for block in blocks:
+            if group and _length([*group, block]) * self._source.row_bytes > BUFFER_BYTES:
+                yield group
+                group = []
+            group.append(block)
+        yield group
+
+    def _batches(self, windows: list[Window], sizes: list[int], skip: int) -> Iterator[Tensor]:
+        passed = sum(sizes[:skip])
+        while len(windows) > 1 and passed >= len(windows[0].order):
+            passed -= len(windows.pop(0).order)
+        orders, buffers = [window.order for window in windows], prefetch(map(self._load, windows))
+        table, order = next(buffers), orders.pop(0)[passed:]
+        for size in sizes[skip:]:
+            parts = []
+            while size > len(order):
+                parts.append(table[order])
+                size -= len(order)
+                table, order = next(buffers), orders.pop(0)
+            parts.append(table[order[:size]])
+            order = order[size:]
+            yield self._scaling.apply(stacked(parts)).to(self.device)
+
+    def _load(self, window: Window) -> Any:
+        blocks = (self._source.read(*block) for block in window.blocks)
+        return stacked([block if self._all_features else block[:, self._scaling.features] for block in blocks])
+
+
+def fits_in_buffer(source: TableSource) -> bool:
+    """Return whether a whole table is no larger than what is shuffled together anyway."""
+    return source.shape[0] * source.row_bytes <= BUFFER_BYTES
+
+
+def _length(blocks: list[tuple[int, int]]) -> int:
+    return sum(stop - start for start, stop in blocks)
+
+
+def _share_of(runs: list[NDArray[np.intp]], part: int, n_parts: int) -> list[list[tuple[int, int]]]:
+    """Return the blocks of one part: a share of the rows of every run, so that all parts see all of the table."""
+    found = []
+    for run in runs:
+        blocks = []
+        for start, stop in zip(run[:-1].tolist(), run[1:].tolist(), strict=True):
+            edges = np.linspace(start, stop, n_parts + 1).astype(int)
+            if edges[part] < edges[part + 1]:
+                blocks.append((int(edges[part]), int(edges[part + 1])))
+        if blocks:
+            found.append(blocks)
+    return found

@@ -1,0 +1,149 @@
+"""The one training loop, with a callback per epoch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from tamis.lscae import distributed
+from tamis.lscae.objective.terms import objective
+from tamis.lscae.problem import ORDER, Problem
+from tamis.lscae.recipe import Recipe
+from tamis.lscae.rows import n_batches
+from tamis.lscae.train.checkpoint import Checkpointer, network_state, restore_network
+from tamis.lscae.train.network import Network, temperature
+
+MAX_BATCHES = 300
+"""After so many batches at the latest, the callback is called."""
+
+MAX_OVERRUN = 3
+"""A table so large that one pass is longer than the recipe's steps ends training after so many times as many."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a callback is given at the end of an epoch: means over its batches, and J of them.
+
+    An epoch of more than :data:`MAX_BATCHES` batches is reported in parts, each counted like an epoch.
+
+    Attributes
+    ----------
+    number, total : int
+        This epoch, from 1, and how many there will be.
+    temperature : float
+        Temperature of its last step.
+    objective : float
+        ``J``.
+    terms : dict of float
+        The value of each term.
+    peak_probability : float
+        Mean over the units of their largest selection probability.
+    """
+
+    number: int
+    total: int
+    temperature: float
+    objective: float
+    terms: dict[str, float]
+    peak_probability: float
+
+
+Callback = Callable[[Epoch], object]
+"""Called after every epoch; training stops early if it returns True."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many steps there are, how many in a pass over the rows, and how many reports."""
+
+    n_steps: int
+    per_pass: int
+
+    @classmethod
+    def of(cls, problem: Problem, recipe: Recipe) -> "Plan":
+        """Return the plan for a problem; without a unit that learns, there is nothing to train."""
+        per_pass = n_batches(problem.rows.n_rows, recipe.batch_size)
+        if not problem.n_units:
+            return cls(0, per_pass)
+        if recipe.max_epochs is not None:
+            return cls(recipe.max_epochs * per_pass, per_pass)
+        return cls(min(n_batches(recipe.n_steps, per_pass) * per_pass, MAX_OVERRUN * recipe.n_steps), per_pass)
+
+    @property
+    def n_reports(self) -> int:
+        """Number of reports."""
+        passes, rest = divmod(self.n_steps, self.per_pass)
+        return passes * n_batches(self.per_pass, MAX_BATCHES) + n_batches(rest, MAX_BATCHES)
+
+    def reports_after(self, step: int) -> bool:
+        """Return whether there is a report after a step."""
+        return step == self.n_steps or step % self.per_pass % MAX_BATCHES == 0
+
+
+@dataclass
+class Progress:
+    """How far training is: steps made, epochs reported, and sums of the terms over the batches since.
+
+    Sums, since a value kept for every batch would pin the memory that large tensors came from in between.
+    """
+
+    step: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    sums: dict[str, Tensor] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, values: dict[str, Tensor]) -> None:
+        """Count a step."""
+        self.sums = {name: value + self.sums.get(name, 0.0) for name, value in values.items()}
+        self.step, self.count = self.step + 1, self.count + 1
+
+    def report(self, network: Network, plan: Plan) -> Epoch:
+        """Return the means since the last report, and begin anew."""
+        means = {name: (total / self.count).cpu() for name, total in self.sums.items()}
+        number = len(self.history) + 1
+        epoch = Epoch(
+            number=network.restart * plan.n_reports + number,
+            total=network.recipe.n_init * plan.n_reports,
+            temperature=temperature(network.recipe, (self.step - 1) / max(1, plan.n_steps - 1)),
+            objective=float(objective(means)),
+            terms={name: float(mean) for name, mean in means.items()},
+            peak_probability=float(network.layer.probabilities().detach().amax(dim=-1).mean()),
+        )
+        row = {"epoch": number, "temperature": epoch.temperature, "objective": epoch.objective, **epoch.terms}
+        self.history.append(row | {"peak_probability": epoch.peak_probability})
+        self.sums, self.count = {}, 0
+        return epoch
+
+
+def train(
+    problem: Problem, recipe: Recipe, restart: int, callback: Callback, checkpointer: Checkpointer | None = None
+) -> tuple[Network, list[dict[str, Any]], bool]:
+    """Minimise the objective by Adam while the temperature falls.
+
+    Training goes on from the state that a checkpointer holds. Return the network, one row for every epoch,
+    and whether the callback ended the training by returning True.
+    """
+    network, plan = Network(problem, recipe, restart), Plan.of(problem, recipe)
+    progress = Progress() if checkpointer is None else _restored(network, checkpointer)
+    stop = False
+    while progress.step < plan.n_steps and not stop:
+        number, skip = divmod(progress.step, plan.per_pass)
+        for x in problem.rows.batches(plan.per_pass, problem.rng(ORDER, restart, number), skip):
+            progress.add(network.step(x, progress.step, progress.step / max(1, plan.n_steps - 1)))
+            if plan.reports_after(progress.step):
+                stop = distributed.broadcast(callback(progress.report(network, plan)) is True)
+            if checkpointer is not None and (stop or checkpointer.due):
+                checkpointer.save(network_state(network) | {"progress": vars(progress)})
+            if stop or progress.step == plan.n_steps:
+                break
+    return network, progress.history, stop
+
+
+def _restored(network: Network, checkpointer: Checkpointer) -> Progress:
+    """Bring a fresh network to a saved state, if there is one; return how far it was."""
+    saved, checkpointer.training = checkpointer.training, None
+    if saved is None:
+        return Progress()
+    restore_network(network, saved)
+    return Progress(**saved["progress"])

@@ -1,0 +1,75 @@
+"""What a selection is made of: the features that carry structure, the next by evidence where these are too few."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tamis.structure.directions import Directions
+from tamis.structure.evidence import STRICT_FDR, discoveries
+from tamis.structure.find import Structure, directions_of
+from tamis.structure.sample import sample_rows
+
+
+class FillerWarning(UserWarning):
+    """Fewer features carry structure than were asked for, and the selection was filled up."""
+
+
+def choose_candidates(
+    structure: Structure, allowed: NDArray[np.intp], n_free: int, owner: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
+    """Return the features to choose from, the strongest first.
+
+    They are those that pass :data:`STRICT_FDR`, with the strongest others that make up ``n_free``.
+
+    Parameters
+    ----------
+    structure : Structure
+        What is known of the features.
+    allowed : ndarray of int
+        Features that may be chosen, or groups.
+    n_free : int
+        Number of features or groups to choose.
+    owner : ndarray of int, optional
+        The group of each feature, if groups are chosen.
+    """
+    order, strict = structure.order, discoveries(structure.pvalues, min(STRICT_FDR, structure.fdr))
+    items = order if owner is None else owner[order]
+    # The features of a group have the same evidence; its first one stands for it.
+    first = np.sort(np.unique(items, return_index=True)[1])
+    first = first[np.isin(items[first], allowed)]
+    wanted = strict[order[first]]
+    # Where all is kept, one more feature stands for the rest: without structure, it is the goal.
+    wanted[: max(1, n_free)] = True
+    return items[first[wanted]]
+
+
+def goal_directions(X: Any, structure: Structure, features: NDArray[np.intp]) -> Directions:
+    """Return the directions to explain: of the structured features or, without any, of the given ones."""
+    if structure.n_structured:
+        return structure.directions
+    rng = np.random.default_rng(0)
+    sample, rows = sample_rows(X, rng)
+    return directions_of(sample, structure, np.sort(features), [np.arange(len(rows))], rng)
+
+
+def rank_rest(scores: NDArray[np.float64], structure: Structure, owner: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """Return scores in which features or groups without one are ranked by their evidence, below the others."""
+    items = structure.order if owner is None else owner[structure.order]
+    rest = np.empty(len(scores))
+    # The last of several assignments counts: that of a group's strongest feature.
+    rest[items[::-1]] = -np.arange(len(items), 0, -1) / len(items)
+    return np.where(scores > 0, scores, rest)
+
+
+def filler_message(n_filler: int, n_chosen: int, n_structured: int) -> str:
+    """Return the sentence that tells of filler, and what to do."""
+    if not n_structured:
+        return (
+            f"No feature carries structure above chance; the {n_chosen} selected ones are the least unlikely. Check "
+            "that the right features and enough rows were read."
+        )
+    return (
+        f"Only {n_structured} features carry structure above chance; {n_filler} of the {n_chosen} selected ones are "
+        f"filler (see filler_). Select at most {n_structured} features, or collect more rows."
+    )

@@ -1,0 +1,147 @@
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tamis.lscae.model.decoder import Decoder
+from tamis.lscae.model.layer import ConcreteLayer
+from tamis.lscae.objective.terms import TERMS, View, evaluate, loss, objective, reconstruction, redundancy, score
+from tamis.lscae.problem import Batch, Targets
+from tamis.lscae.recipe import Recipe
+
+GRAPH = Recipe(bandwidth=("mean", 0.4), redundancy_penalty=0.0)
+NETWORK = replace(GRAPH, decoder="network", diffusion_steps=2)
+SOME = Targets(torch.tensor([3, 1]), torch.tensor([[0.5, 2.0, 0.0], [1.0, -1.0, 3.0]], dtype=torch.float64))
+
+
+@pytest.fixture
+def x():
+    return torch.randn(7, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def logits():
+    return torch.randn(3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+
+
+@pytest.fixture
+def decoder():
+    return Decoder((3, 5, 4), torch.Generator().manual_seed(2)).double()
+
+
+def view_of(x, logits, decoder, recipe=NETWORK, targets=Targets()):  # noqa: B008 (a named tuple)
+    layer = ConcreteLayer(3, torch.arange(4), torch.tensor([], dtype=torch.long))
+    weights = torch.softmax(logits, dim=-1)
+    codes = layer.codes(x, weights)
+    return View(
+        targets.batch(x, center=False),
+        x * layer.gates(weights) if recipe.graph_on == "gates" else codes,
+        recipe,
+        decoded=decoder(codes) if recipe.uses_network else None,
+        probabilities=weights,
+    )
+
+
+def naive_share(goal, decoded):
+    pairs = [(a.item(), b.item()) for a, b in zip(goal.ravel(), decoded.ravel(), strict=True)]
+    return sum((a - b) ** 2 for a, b in pairs) / sum(a**2 for a, _ in pairs)
+
+
+def test_reconstruction_by_a_network_agrees_with_loops(x, logits, decoder):
+    view = view_of(x, logits, decoder)
+    assert reconstruction(view).item() == pytest.approx(naive_share(x, view.decoded))
+
+
+@pytest.mark.parametrize("targets", [Targets(), SOME], ids=["features", "combinations"])
+def test_a_graph_decodes_by_one_step_whatever_the_walk(x, logits, decoder, targets):
+    view = view_of(x, logits, decoder, replace(GRAPH, diffusion_steps=4), targets)
+    goal, walk = view.batch.goal, view.transitions.detach()
+    steps = [[sum(walk[i, m] * goal[m, c] for m in range(7)) for c in range(goal.shape[1])] for i in range(7)]
+    assert reconstruction(view).item() == pytest.approx(naive_share(goal, torch.tensor(steps)))
+
+
+def naive_walk(points, variance, self_loops, steps):
+    n, squares = len(points), torch.cdist(points, points).square().tolist()
+    kernel = [
+        [0.0 if i == j and not self_loops else math.exp(-squares[i][j] / (2 * variance)) for j in range(n)]
+        for i in range(n)
+    ]
+    step = [[value / sum(row) for value in row] for row in kernel]
+    walk = step
+    for _ in range(steps - 1):
+        walk = [[sum(walk[i][m] * step[m][j] for m in range(n)) for j in range(n)] for i in range(n)]
+    return walk
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_score_agrees_with_loops(x, self_loops, steps, normalize):
+    recipe = Recipe(bandwidth=1.3, self_loops=self_loops, diffusion_steps=steps, normalize_score=normalize)
+    walk = naive_walk(x, 1.3**2, self_loops, steps)
+    trace = sum(walk[i][j] * x[i, f].item() * x[j, f].item() for f in range(4) for i in range(7) for j in range(7))
+    energy = x.square().sum().item() if normalize else 1.0
+    assert score(View(Batch(x, x), x, recipe)).item() == pytest.approx(trace / energy, rel=1e-9)
+
+
+def test_redundancy_agrees_with_loops(x, logits, decoder):
+    view = view_of(x, logits, decoder)
+    sums = [sum(view.probabilities[i, j].item() for i in range(3)) for j in range(4)]
+    assert redundancy(view).item() == pytest.approx(max(0.0, max(sums) - 1))
+    assert redundancy(view_of(x, 100 * torch.eye(4, dtype=torch.float64)[:3], decoder)).item() == pytest.approx(0)
+    assert redundancy(View(Batch(x, x), x, GRAPH)).item() == 0  # of a hard selection
+
+
+@pytest.mark.parametrize("term", TERMS)
+@pytest.mark.parametrize("on", ["gates", "concrete"])
+@pytest.mark.parametrize("recipe", [GRAPH, NETWORK], ids=["graph", "network"])
+@pytest.mark.parametrize("bandwidth", [("mean", 0.4), ("nearest", 2.0), 1.3], ids=str)
+def test_gradients_of_the_terms(x, logits, decoder, term, on, recipe, bandwidth):
+    targets = Targets() if recipe.uses_network else SOME
+    recipe = replace(recipe, graph_on=on, bandwidth=bandwidth)
+    assert torch.autograd.gradcheck(
+        lambda values: TERMS[term].value(view_of(x, values, decoder, recipe, targets)), logits
+    )
+
+
+@pytest.mark.parametrize("recipe", [NETWORK, GRAPH], ids=["network", "graph"])
+def test_the_gradient_of_the_loss_is_that_of_J(x, logits, decoder, recipe):
+    values = evaluate(view_of(x, logits, decoder, recipe))
+    assert values["score"] > 0
+    balanced, J = loss(values, recipe, lambda value: value), objective(values)
+    assert balanced.item() == pytest.approx(0)
+    assert J.item() == pytest.approx((values["reconstruction"].log() - values["score"].log()).item())
+    gradients = [torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (balanced, J)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_processes_share_the_magnitude_of_a_term():
+    values = {"reconstruction": torch.tensor(0.5)}
+    assert loss(values, GRAPH, lambda _: torch.tensor(2.0)).item() == 0.25
+
+
+def test_a_penalty_enters_the_loss_with_its_weight_and_J_not_at_all(x, logits, decoder):
+    recipe = replace(GRAPH, redundancy_penalty=5.0)
+    values = evaluate(view_of(x, logits, decoder, recipe))
+    assert values.keys() == {"reconstruction", "score", "redundancy"}
+    without = {name: value for name, value in values.items() if name != "redundancy"}
+    difference = loss(values, recipe, lambda value: value) - loss(without, recipe, lambda value: value)
+    assert difference.item() == pytest.approx(5 * values["redundancy"].item())
+    assert objective(values) == objective(without)
+
+
+def test_a_hard_selection_is_a_view_with_open_gates(x):
+    hard = View(Batch(x, x), x[:, [0, 2, 3]], GRAPH)
+    soft = View(Batch(x, x), x * torch.tensor([1.0, 0, 1, 1], dtype=torch.float64), GRAPH)
+    torch.testing.assert_close(score(hard), score(soft))
+    torch.testing.assert_close(reconstruction(hard), reconstruction(soft))
+
+
+def test_a_score_below_zero_neither_flips_the_sign_nor_gives_nan(decoder):
+    x = torch.tensor([[1.0, -1, 1, -1], [-1, 1, -1, 1]], dtype=torch.float64)
+    # A walk that cannot stay takes each of two opposite rows to the other one.
+    values = evaluate(view_of(x, torch.zeros(3, 4, dtype=torch.float64), decoder, GRAPH))
+    assert values["score"] < 0
+    assert objective(values).isfinite()
+    assert loss(values, GRAPH, lambda value: value).item() == pytest.approx(2)

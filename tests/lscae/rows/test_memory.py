@@ -1,0 +1,89 @@
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_matrix
+
+from tamis.lscae.rows import Scaling, n_batches, sample_rows
+from tamis.lscae.rows.memory import MemoryRows
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def table(rng):
+    return rng.integers(0, 9, size=(12, 5)).astype(np.uint8)
+
+
+def rows_of(X, features, share=(0, 1)):
+    dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)[:, features]
+    return MemoryRows(X, Scaling(np.asarray(features), dense.mean(axis=0), dense.std(axis=0)), CPU, share)
+
+
+def numbered(n_rows, share=(0, 1)):
+    """Rows that hold their own number."""
+    one = Scaling(np.arange(1), np.zeros(1), np.ones(1))
+    return MemoryRows(np.arange(float(n_rows))[:, None], one, CPU, share)
+
+
+def numbers(batches):
+    return [x[:, 0].long().tolist() for x in batches]
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("features", [range(5), [0, 3]], ids=["all", "some"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_sparse_and_dense_give_equal_bits(table, features, count):
+    dense, sparse = (rows_of(X, features).batches(count, rng()) for X in (table, csr_matrix(table)))
+    for one, other in zip(dense, sparse, strict=True):
+        assert one.dtype == torch.float32
+        assert one.stride() == other.stride()  # else products of them may differ in their last bits
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+def test_features_are_scaled_and_the_table_is_not_changed(table):
+    before = table.copy()
+    (whole,) = rows_of(table, range(5)).batches(1, rng())
+    torch.testing.assert_close(whole.mean(dim=0), torch.zeros(5), atol=1e-6, rtol=0)
+    torch.testing.assert_close(whole.std(dim=0, correction=0), torch.ones(5), atol=1e-6, rtol=0)
+    whole.zero_()
+    np.testing.assert_array_equal(table, before)
+
+
+def test_every_row_comes_once_in_batches_of_nearly_equal_size():
+    found = numbers(numbered(40).batches(3, rng()))
+    assert [len(batch) for batch in found] == [14, 13, 13]
+    assert sorted(chain(*found)) == list(range(40))
+    assert found[0] != list(range(14))
+    assert found == numbers(numbered(40).batches(3, rng()))
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_skipping_gives_the_later_batches(count):
+    whole = numbers(numbered(40).batches(count, rng()))
+    for skip in range(count + 1):
+        assert numbers(numbered(40).batches(count, rng(), skip)) == whole[skip:]
+
+
+def test_shares_are_disjoint_cover_everything_and_make_equally_many_steps():
+    parts = [numbered(41, (part, 3)) for part in range(3)]
+    assert {part.n_rows for part in parts} == {14}
+    found = [numbers(part.batches(2, rng())) for part in parts]
+    assert {len(batches) for batches in found} == {2}
+    assert sorted(chain(*chain(*found))) == list(range(41))
+
+
+def test_few_rows_are_one_batch():
+    assert [n_batches(n, 256) for n in (3, 256, 257)] == [1, 1, 2]
+
+
+def test_samples_have_no_common_rows():
+    samples = numbers(sample_rows(numbered(40), 15, 2, rng()))
+    assert [len(sample) for sample in samples] == [14, 13]
+    assert len(set(chain(*samples))) == 27
+    assert len(sample_rows(numbered(40), 15, 9, rng())) == 3
+    assert len(sample_rows(numbered(40), 64, 3, rng())) == 1

@@ -1,0 +1,79 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tamis.base import Task
+from tamis.columns import summarise_columns
+from tamis.lscae import fit as module
+from tamis.lscae.fit import draw_targets, fit_decoder, scale_features, train_restarts
+from tamis.lscae.problem import Batch
+from tamis.lscae.recipe import DEFAULT
+from tamis.lscae.refine import draw_samples, objectives
+
+CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network", hidden_units=(5,), batch_size=20, max_epochs=6,
+              redundancy_penalty=0.0, n_init=3)  # fmt: skip
+GRAPH = replace(DEFAULT, batch_size=20, max_epochs=6, n_init=3)
+
+
+@pytest.fixture
+def x():
+    return torch.randn(30, 4, generator=torch.Generator().manual_seed(0))
+
+
+def run(problem, recipe, callback=lambda epoch: None):
+    return train_restarts(problem, recipe, draw_samples(problem, recipe), callback, None)
+
+
+@pytest.mark.parametrize("recipe", [CAE, GRAPH], ids=["network", "graph"])
+def test_the_smallest_objective_wins(problem_of, x, recipe):
+    best, values = run(problem_of(x, 2), recipe)
+    assert len(values) == 3
+    assert best.objective == min(values)
+    assert len(set(best.chosen.tolist())) == 2
+    assert [row["epoch"] for row in best.history] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_callback_that_returns_true_ends_everything(problem_of, x):
+    best, values = run(problem_of(x, 2), CAE, lambda epoch: epoch.number == 8)
+    assert len(values) == 2
+    assert len(best.chosen) == 2
+
+
+@pytest.mark.parametrize("recipe", [CAE, GRAPH], ids=["network", "graph"])
+def test_nothing_to_learn(problem_of, x, recipe):
+    best, values = run(problem_of(x, 0, kept=[3, 1], candidates=[0, 2]), recipe)
+    assert best.chosen.tolist() == [3, 1]
+    assert len(values) == 1
+    assert best.history == []
+
+
+def test_where_the_graph_decodes_the_best_pair_is_found(problem_of, x):
+    best, _ = run(problem_of(x, 2), GRAPH)
+    pairs, centered = torch.combinations(torch.arange(4)), x - x.mean(dim=0)
+    values = objectives([Batch(centered, centered)], pairs, GRAPH)
+    assert sorted(best.chosen.tolist()) == pairs[values.argmin()].tolist()
+    assert best.objective == pytest.approx(values.min().item(), abs=1e-5)
+
+
+def test_of_many_features_some_are_reconstructed_in_training_and_all_in_the_end(problem_of, x, monkeypatch):
+    assert draw_targets(problem_of(x, 2)).features is None
+    monkeypatch.setattr(module, "MAX_TARGETS", 3)
+    problem = problem_of(x, 2)
+    targets = draw_targets(problem)
+    assert len(set(targets.features.tolist())) == 3
+    problem = replace(problem, targets=targets)
+    best, _ = run(problem, CAE)
+    assert fit_decoder(problem, CAE, best, best.chosen)(torch.zeros(1, 2)).shape == (1, 4)
+
+
+@pytest.mark.parametrize("scale", ["standard", "center", None])
+def test_features_that_vary_are_scaled(rng, scale):
+    X = np.insert(rng.normal(3, 2, size=(50, 2)), 1, 7.0, axis=1)
+    none = np.array([], dtype=int)
+    found = scale_features(Task(1, none, np.array([0, 2]), summarise_columns(X)), scale)
+    assert found.features.tolist() == [0, 2]
+    scaled = found.apply(X[:, found.features]).numpy()
+    np.testing.assert_allclose(scaled.mean(axis=0), X[:, [0, 2]].mean(axis=0) * (scale is None), atol=1e-5)
+    np.testing.assert_allclose(scaled.std(axis=0), 1 if scale == "standard" else X[:, [0, 2]].std(axis=0), rtol=1e-5)

@@ -1,0 +1,192 @@
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tamis.lscae import refine
+from tamis.lscae.model.decoder import Decoder, leave_one_out
+from tamis.lscae.objective.terms import View, evaluate, objective
+from tamis.lscae.problem import Batch, Targets
+from tamis.lscae.recipe import DEFAULT
+from tamis.lscae.refine import (
+    draw_samples,
+    exchange_features,
+    expected_shares,
+    hard_codes,
+    linear_shares,
+    objectives,
+)
+from tamis.synthetic import moons_with_copies
+
+CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network")
+SCORE = replace(DEFAULT, terms=("score",))
+ALL = torch.arange(20)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return moons_with_copies(8, 0, n_samples=200)
+
+
+@pytest.fixture(scope="module")
+def x(table):
+    x = torch.from_numpy(table.X)
+    return ((x - x.mean(dim=0)) / x.std(dim=0, correction=0)).float()
+
+
+@pytest.fixture(scope="module")
+def moons(x):
+    """The table, and the features that carry the moons as the goal."""
+    return Batch(x, x[:, :4])
+
+
+def random_selections(n, k, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.stack([torch.randperm(20, generator=generator)[:k] for _ in range(n)])
+
+
+def J(samples, selected, recipe=DEFAULT):
+    return objectives(samples, selected[None], recipe).item()
+
+
+def test_hard_codes():
+    x = torch.arange(8.0).reshape(2, 4)
+    assert hard_codes(x, torch.tensor([[3, 0], [1, 2]])).tolist() == [[[3, 0], [7, 4]], [[1, 2], [5, 6]]]
+
+
+def share_by_loops(x, goal, features):
+    """Solve the ridge regression anew without each row, and predict that row."""
+    error, penalty = 0.0, refine.RIDGE * x[:, features].square().sum() / len(features)
+    for i in range(len(x)):
+        others = torch.arange(len(x)) != i
+        C = x[others][:, features]
+        coefficients = torch.linalg.solve(C.T @ C + penalty * torch.eye(len(features)), C.T @ goal[others])
+        error += float((goal[i] - x[i, features] @ coefficients).square().sum())
+    return error / float(goal.square().sum())
+
+
+@pytest.mark.parametrize("features", [[0], [1, 5], [6, 2, 0, 3]])
+def test_linear_shares_are_those_of_regressions_without_each_row(features):
+    x = torch.randn(40, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x[:, 5:] += x[:, :2]
+    for goal in (x, x[:, :2]):
+        found = linear_shares(x[None, :, features], Batch(x, goal)).tolist()
+        assert found == pytest.approx([share_by_loops(x, goal, features)])
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_units_do_not_matter_to_linear_shares(x, unit):
+    codes = hard_codes(x, random_selections(2, 3))
+    scaled = Batch(unit * x, unit * x)
+    torch.testing.assert_close(linear_shares(unit * codes, scaled), linear_shares(codes, Batch(x, x)))
+
+
+def test_linear_shares_of_extremes(x):
+    def share(codes, goal):
+        return linear_shares(codes[None], Batch(goal, goal)).item()
+
+    table = torch.cat([x[:, :2], x[:, :1] - 3 * x[:, 1:2]], dim=1)
+    assert share(table[:, :2], table) < 1e-3  # a linear map of the selection
+    assert share(x[:, :2], x[:, 15:16]) > 0.9  # noise
+    assert share(torch.zeros(200, 2), x) == pytest.approx(1)
+    assert math.isfinite(share(x[:5, :6], x[:5]))  # more features than rows
+    assert math.isfinite(share(x[:, [0, 0]], x))  # copies
+
+
+@pytest.mark.parametrize("k", [3, 18])
+def test_where_the_graph_decodes_J_is_the_mean_of_two_decoders(moons, k):
+    selections = random_selections(5, k)
+    codes = hard_codes(moons.x, selections)
+    by_graph = evaluate(View(moons, codes, DEFAULT))
+    linearly = by_graph | {"reconstruction": linear_shares(codes, moons)}
+    expected = (objective(by_graph) + objective(linearly)) / 2
+    torch.testing.assert_close(objectives([moons], selections, DEFAULT), expected)
+
+
+def test_where_a_network_decodes_its_readout_is_refitted(moons):
+    decoder, selections = Decoder((2, 6, 4), torch.Generator().manual_seed(0)), random_selections(3, 2)
+    for selection, value in zip(selections, objectives([moons], selections, CAE, decoder), strict=True):
+        decoded = leave_one_out(decoder.hidden(moons.x[:, selection]), moons.goal)
+        share = (decoded - moons.goal).square().sum() / moons.goal.square().sum()
+        torch.testing.assert_close(value, share.log())
+
+
+def test_J_is_a_mean_over_samples_and_selections_do_not_mix(x, monkeypatch):
+    halves, selections = [Batch(part, part) for part in x.split(100)], random_selections(7, 3)
+    together = objectives(halves, selections, DEFAULT)
+    each = [[J([half], selection) for selection in selections] for half in halves]
+    torch.testing.assert_close(together, torch.tensor(each).mean(dim=0))
+    monkeypatch.setattr(refine, "VALUES_AT_ONCE", 2 * 100**2)
+    torch.testing.assert_close(objectives(halves, selections, DEFAULT), together)
+
+
+def test_samples_are_the_same_every_time_and_fewer_for_wide_tables(problem_of, x, monkeypatch):
+    loadings = torch.tensor([[2.0, 1.0, 0.0], [1.0, 0.0, 5.0]])
+    problem = problem_of(x, 2, targets=Targets(torch.tensor([3, 1]), loadings))
+    recipe = replace(DEFAULT, evaluation_rows=50)
+    first, again = draw_samples(problem, recipe), draw_samples(problem, recipe)
+    assert [len(sample.x) for sample in first] == [50] * 4
+    for one, other in zip(first, again, strict=True):
+        torch.testing.assert_close(one.x, other.x, rtol=0, atol=0)
+        torch.testing.assert_close(one.x.mean(dim=0), torch.zeros(20), atol=1e-6, rtol=0)
+        torch.testing.assert_close(one.goal, one.x[:, [3, 1]] @ loadings)
+    monkeypatch.setattr(refine, "MAX_VALUES", 3 * 50 * 20)
+    assert len(draw_samples(problem, recipe)) == 3
+    monkeypatch.setattr(refine, "MAX_VALUES", 1)
+    assert len(draw_samples(problem, recipe)) == 1
+
+
+def test_shares_count_features_by_their_squared_correlation():
+    base, noise = torch.tensor([1.0, -1.0, 1.0, -1.0]), torch.tensor([1.0, 1.0, -1.0, -1.0])
+    x = torch.stack([base, -2 * base, base + noise, noise], dim=1)
+    probabilities = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+    shares = expected_shares(x, torch.tensor([3, 0, 2]), probabilities, torch.tensor([0, 1, 2]))
+    torch.testing.assert_close(shares, torch.tensor([0.2 + 0.5 + 0.15, 0.05 + 0.05 + 0.8]))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("recipe", [DEFAULT, SCORE, replace(DEFAULT, diffusion_steps=2, normalize_score=False)])
+def test_J_falls_with_every_exchange(x, recipe, k):
+    samples = [Batch(x, x)]
+    for seed in range(2):
+        selected = random_selections(1, k, seed)[0]
+        better = exchange_features(samples, selected, 0, ALL, recipe)
+        assert len(set(better.tolist())) == k
+        assert J(samples, better, recipe) < J(samples, selected, recipe) or better.equal(selected)
+
+
+@pytest.mark.parametrize("bad", [[10, 15], [0, 2], [1, 12]], ids=["noise", "copies", "half"])
+def test_a_bad_pair_on_the_moons_is_repaired(table, moons, bad):
+    selected = torch.tensor(bad)
+    better = exchange_features([moons], selected, 0, ALL, DEFAULT)
+    assert table.is_solved_by(better.numpy())
+    assert selected.tolist() == bad  # what was given is not changed
+    assert exchange_features([moons], better, 0, ALL, DEFAULT).equal(better)
+
+
+def test_a_planted_better_feature_comes_in():
+    """The goal is one direction, which feature 7 shows with little noise, feature 2 with much, and no other at all."""
+    generator = torch.Generator().manual_seed(0)
+    x, goal = torch.randn(150, 12, generator=generator), torch.randn(150, 1, generator=generator)
+    x[:, 7], x[:, 2] = goal[:, 0] + 0.1 * x[:, 7], goal[:, 0] + x[:, 2]
+    for start in (2, 5):
+        selected = torch.tensor([start])
+        assert exchange_features([Batch(x, goal)], selected, 0, torch.arange(12), DEFAULT).tolist() == [7]
+
+
+def test_kept_places_are_not_exchanged_and_only_candidates_come_in(moons):
+    better = exchange_features([moons], torch.tensor([15, 9, 10]), 2, torch.tensor([6, 7, 8, 11, 3]), DEFAULT)
+    assert better.tolist() == [15, 9, 3]
+    only = torch.tensor([4, 9])
+    assert exchange_features([moons], only, 0, only, DEFAULT).equal(only)  # nothing to exchange for
+
+
+@pytest.mark.parametrize(
+    ("recipe", "n_kept"),
+    [(CAE, 0), (replace(DEFAULT, graph_on="concrete"), 0), (replace(DEFAULT, max_exchanged=2), 0), (DEFAULT, 3)],
+    ids=["network", "concrete", "many", "kept"],
+)
+def test_what_cannot_be_exchanged_stays(moons, recipe, n_kept):
+    selected = torch.tensor([10, 15, 9])
+    assert exchange_features([moons], selected, n_kept, ALL, recipe) is selected
