@@ -80,7 +80,7 @@ def _resume(name: str, folder: Path, before: dict[str, str], reference: Referenc
 
 
 def fill_disk(name: str, reference: Reference, draw: Random) -> tuple[Row, list[str]]:  # noqa: ARG001 (as the others)
-    """Give a command less room than its results need."""
+    """Leave a command less room than its results need."""
     with TemporaryDirectory(prefix="faults-") as place, _small_disk(Path(place), draw.choice([150, 200, 1000, 4000])):
         folder = Path(place)
         before = make_inputs(folder)

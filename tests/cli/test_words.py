@@ -12,14 +12,14 @@ COMMANDS = [[], ["check"], ["select"], ["evaluate"], ["curve"], ["compare"], ["a
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("n_features_to_select=4, but only 2 of the 5 column(s) can be selected (0 in never; columns with one value "
+        ("n_features_to_select=4, but only 2 of the 5 features can be selected (0 in never; features with one value "
          "are left out). Ask for at most 2.",
          "-k 4, but only 2 of the 5 features can be selected (0 in --never; features with one value are left out). "
          "Ask for at most 2."),
         ("The 'max_epochs' parameter of LSCAE must be positive.", "--set max_epochs must be positive."),
         ("The 'n_init' parameter of LSCAE must be positive.", "--n-init must be positive."),
         ("max_epochs=3 is too few; try n_init=5.", "--set max_epochs=3 is too few; try --n-init 5."),
-        ("1 sample(s) in column 1", "1 sample in feature 'b'"),
+        ("a gap in column 1", "a gap in feature 'b'"),
         ("It is never late.", "It is never late."),
     ],
 )  # fmt: skip

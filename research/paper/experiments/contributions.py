@@ -17,7 +17,7 @@ from tamis.synthetic import moons_with_uniform
 NUISANCE = 10
 MOMENTS = {"all": "graph on all features", "training": "during training", "selected": "graph on the selected features"}
 PART = 0.05
-"""Share of the epochs after which training is looked at; set after seeing that a quarter is too late."""
+"""Share of the epochs after which the layer is examined; set after seeing that a quarter is too late."""
 
 
 def trials(quick: bool) -> list[Trial]:

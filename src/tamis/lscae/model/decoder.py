@@ -115,8 +115,9 @@ def fit_readout(decoder: Decoder, batches: Iterable[Tensor], features: Tensor) -
 def ridge_by_validation(moment: Tensor, products: Tensor, energy: Tensor, n_rows: Tensor) -> Tensor:
     """Return the weights ``(HᵀH + λI)⁻¹ HᵀY`` with the λ that minimises the generalised cross-validation error.
 
-    With ``HᵀH = Q diag(s) Qᵀ``, the residual is ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the
-    hat matrix ``Σ_i s_i/(s_i+λ)``, and the error their quotient ``residual / (1 − trace/n)²``.
+    With the eigenvalues s and eigenvectors q of ``HᵀH``, the residual is
+    ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the hat matrix ``Σ_i s_i/(s_i+λ)``, and the error
+    their quotient ``residual / (1 − trace/n)²``.
     """
     values, vectors = torch.linalg.eigh(moment)
     values, turned = values.clamp_min(0), vectors.mT @ products
