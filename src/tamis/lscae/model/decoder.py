@@ -116,8 +116,8 @@ def ridge_by_validation(moment: Tensor, products: Tensor, energy: Tensor, n_rows
     """Return the weights ``(HᵀH + λI)⁻¹ HᵀY`` with the λ that minimises the generalised cross-validation error.
 
     With the eigenvalues s and eigenvectors q of ``HᵀH``, the residual is
-    ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the hat matrix ``Σ_i s_i/(s_i+λ)``, and the error
-    their quotient ``residual / (1 − trace/n)²``.
+    ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the hat matrix ``Σ_i s_i/(s_i+λ)``, and the
+    error their quotient ``residual / (1 − trace/n)²``.
     """
     values, vectors = torch.linalg.eigh(moment)
     values, turned = values.clamp_min(0), vectors.mT @ products
