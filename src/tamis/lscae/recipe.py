@@ -112,6 +112,11 @@ class Recipe:
         return "reconstruction" in self.terms and self.decoder == "network"
 
     @cached_property
+    def uses_graph(self) -> bool:
+        """Whether a graph of the rows is built."""
+        return "score" in self.terms or self.decoder == "graph"
+
+    @cached_property
     def uses_codes(self) -> bool:
         """Whether the outputs of the units are used, rather than the gates of the features alone."""
         return self.uses_network or self.graph_on == "concrete"

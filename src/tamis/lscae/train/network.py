@@ -63,19 +63,20 @@ class Network(nn.Module):
         """Return a batch as one noisy sample of the concrete layer shows it."""
         recipe, layer, batch = self.recipe, self.layer, self._prepared(x)
         weights = layer.probabilities(temperature, noise)
-        observed = None
-        if recipe.graph_on == "gates":
-            gates = layer.gates(weights)
-            features, observed = batch.x * gates, None if batch.known is None else batch.known * gates.square()
-        codes = layer.codes(batch.x, weights) if recipe.uses_codes else features
-        return View(
+        gates = layer.gates(weights) if recipe.graph_on == "gates" else None
+        codes = layer.codes(batch.x, weights) if recipe.uses_codes else batch.x
+        view = View(
             batch,
-            features if recipe.graph_on == "gates" else codes,
+            codes if gates is None else batch.x * gates,
             recipe,
-            observed,
+            None if gates is None or batch.known is None else batch.known * gates.square(),
             None if self.decoder is None else self.decoder.decode(codes, batch.goal, recipe.readout == "solved"),
             layer.probabilities(temperature) if recipe.redundancy_penalty else None,
         )
+        if gates is not None and recipe.uses_graph:
+            # The same as of the gated features, with one product less to differentiate.
+            view.gram = (batch.x * gates.square()) @ batch.x.mT
+        return view
 
     def _prepared(self, x: Tensor) -> Batch:
         """Return a batch with the features that may be shown only; one batch may be all rows, every time."""
