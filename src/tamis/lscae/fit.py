@@ -18,7 +18,7 @@ from tamis.features import Features
 from tamis.io.sources import TableSource
 from tamis.lscae import distributed
 from tamis.lscae.model.decoder import Decoder, fit_readout, load_decoder
-from tamis.lscae.model.layer import assign_distinct, features_of
+from tamis.lscae.model.layer import assign_distinct, features_of, give_to_units
 from tamis.lscae.problem import ORDER, TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.refine import draw_samples, exchange_features, expected_shares, objectives
@@ -192,7 +192,7 @@ def refine(
     probabilities = layer.probabilities().detach().cpu()
     chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
     chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
-    chosen = distributed.broadcast(chosen.cpu())
+    chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
     value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
     decoder = {} if network.decoder is None else network.decoder.state_dict()
     weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}

@@ -6,6 +6,8 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
+from tamis.structure.evidence import FDR
+
 BANDWIDTHS = ("nearest", "mean")
 TERMS = ("reconstruction", "score")
 
@@ -73,7 +75,7 @@ class Recipe:
 
     terms: tuple[str, ...] = TERMS
     structure_first: bool = True
-    fdr: float = 0.1
+    fdr: float = FDR
     decoder: str = "graph"
     hidden_units: tuple[int, ...] = (128, 128)
     readout: str = "solved"

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from tamis.structure.bases import BLOCK, tied_places
 
+FDR = 0.1
+"""Share of false discoveries that is accepted by default."""
+
 STRICT_FDR = 0.01
 """Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
 

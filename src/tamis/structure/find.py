@@ -14,11 +14,8 @@ from tamis.io.sources import as_source
 from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import FDR, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, rows_of_batches, sample_rows, standardised
-
-FDR = 0.1
-"""Share of false discoveries that is accepted by default."""
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""

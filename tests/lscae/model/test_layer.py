@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.distributions import RelaxedOneHotCategorical
 
-from tamis.lscae.model.layer import ConcreteLayer, GumbelPool, assign_distinct
+from tamis.lscae.model.layer import ConcreteLayer, GumbelPool, assign_distinct, give_to_units
 
 
 def layer(logits, candidates=None, kept=()):
@@ -87,3 +87,10 @@ def test_pooled_noise_is_gumbel_noise_that_units_do_not_share(shape):
 def test_every_unit_is_given_a_feature_of_its_own(probabilities, picks):
     given = torch.tensor(probabilities).reshape(len(probabilities), -1 if probabilities else 0)
     assert assign_distinct(given).tolist() == picks
+
+
+def test_features_are_given_to_the_units_that_want_them_most():
+    probabilities = torch.tensor([[0.1, 0.2, 0.7], [0.8, 0.1, 0.1]])
+    candidates = torch.tensor([3, 5, 8])
+    assert give_to_units(torch.tensor([0, 3, 8]), probabilities, candidates).tolist() == [0, 8, 3]
+    assert give_to_units(torch.tensor([0]), probabilities[:0], candidates[:0]).tolist() == [0]

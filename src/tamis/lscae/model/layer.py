@@ -112,3 +112,14 @@ def assign_distinct(probabilities: Tensor) -> Tensor:
         picks[unit] = wanted[unit].argmax()
         wanted[:, picks[unit]] = -1.0
     return picks
+
+
+def give_to_units(chosen: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
+    """Return chosen features, the kept ones first, each at the place of the unit that wants it most.
+
+    Exchanges may have brought in features that another unit than the one at their place had settled on.
+    """
+    n_kept = len(chosen) - len(probabilities)
+    free = chosen[n_kept:].sort().values
+    wanted = probabilities[:, torch.searchsorted(candidates, free)]
+    return torch.cat([chosen[:n_kept], free[assign_distinct(wanted)]])
