@@ -115,15 +115,15 @@ def expected_shares(
     """Compute ``Σ_j π_ij corr(j, c_i)²``: how much of its feature c_i each unit expects to show.
 
     It is 1 for a unit that is sure of its feature or of a copy of it. The units have the last of the chosen ones. Of
-    groups, it is the probability of the own one.
+    two groups, the largest correlation of their features counts.
     """
-    own = chosen[len(chosen) - len(probabilities) :]
-    squares = (candidates == own[:, None]).to(x.dtype)
-    if members is None:
-        scaled = x - x.mean(dim=0)
-        scaled = scaled / (scaled.norm(dim=0) + TINY)
-        correlations = scaled[:, own.to(x.device)].mT @ scaled[:, candidates.to(x.device)]
-        squares = torch.maximum(squares, correlations.square().clamp_max(1.0).cpu())
+    own, n_units = chosen[len(chosen) - len(probabilities) :], len(probabilities)
+    scaled = x - x.mean(dim=0)
+    scaled = scaled / (scaled.norm(dim=0) + TINY)
+    left, right = (hard_codes(scaled, items[None].to(x.device), members)[0] for items in (own, candidates))
+    width = 1 if members is None else members.shape[1]
+    squares = (left.mT @ right).square().view(n_units, width, len(candidates), width).amax(dim=(1, 3))
+    squares = torch.maximum(squares.clamp_max(1.0).cpu(), (candidates == own[:, None]).to(x.dtype))
     return (probabilities * squares).sum(dim=-1)
 
 
