@@ -96,13 +96,6 @@ def test_smoothness_agrees_with_the_selectors_score(rng):
     assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
 
 
-def test_stability_is_one_for_agreement_and_zero_by_chance(rng):
-    assert metrics.stability([[1, 2], [2, 1]], 10) == 1
-    assert metrics.stability([[1, 2]], 10) == 1
-    drawn = [rng.permutation(50)[:10] for _ in range(60)]
-    assert abs(metrics.stability(drawn, 50)) < 0.05
-
-
 def test_score_columns_puts_it_together(blobs):
     sample = metrics.dense_sample(blobs.X)
     good = metrics.score_columns(sample, [0, 1], blobs.labels)

@@ -53,3 +53,11 @@ def test_a_feature_with_two_modes_is_a_number_of_its_own(rng):
     X = rng.standard_normal((300, 8))
     X[:, 2] += 7 * (rng.random(300) < 0.5)
     assert choose_k(X).k == 1
+
+
+def test_groups_count_once_and_need_a_label_for_each_feature(rng):
+    X = indicators(rng, 4)
+    alone = choose_k(X).k
+    assert choose_k(X, groups=np.arange(X.shape[1])).k == alone
+    with pytest.raises(ValueError, match=f"groups takes a label for each of the {X.shape[1]} features of X; got 2"):
+        choose_k(X, groups=["a", "b"])

@@ -69,6 +69,11 @@ class Task:
     statistics: ColumnStatistics
     groups: Features | None = None
 
+    @property
+    def owner(self) -> NDArray[np.intp] | None:
+        """The group of each feature, if groups are selected."""
+        return None if self.groups is None else self.groups.owner
+
 
 @dataclass(eq=False, repr=False)
 class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
@@ -156,8 +161,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
         self._rank(self._scored(X, task, features), task, features)
-        owner = None if task.groups is None else features.owner
-        self._evidence = Evidence.of(X, features.members(task.must_keep), owner)
+        self._evidence = Evidence.of(X, features.members(task.must_keep), task.owner)
         self._warn_of_filler(task, features)
         return self
 
@@ -209,8 +213,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def _warn_of_filler(self, task: Task, features: Features) -> None:
         n_filler = len(np.setdiff1d(features.owner[self.filler_], task.must_keep))
         if n_filler:
-            message = filler_message(n_filler, task.k - len(task.must_keep), self.structure_.n_structured)
-            warn(message, FillerWarning, stacklevel=4)
+            n_free, n_structured = task.k - len(task.must_keep), self.structure_.n_structured
+            warn(filler_message(n_filler, n_free, n_structured), FillerWarning, stacklevel=4)
 
     def transform(self, X: Any) -> Any:
         """Return the selected features of X, in the order they have there."""
@@ -219,17 +223,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if source is None:
             return super().transform(X)
         if source.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input."
-            )
+            expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input."
+            raise ValueError(f"X has {source.shape[1]} features, but {expected}")
         return source[:, np.flatnonzero(self.support_)]
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the fitted selector to a file, which :func:`tamis.load` reads; no code is stored in it.
-
-        A file that is there is replaced only when the new one is complete. Return the path.
-        """
+        """Write the fitted selector, without code, to a file that :func:`tamis.load` reads; return the path."""
         from tamis.io.persistence import save
 
         return save(self, Path(path))

@@ -59,6 +59,19 @@ class ColumnStatistics:
         too_large = np.maximum(-self.low, self.high) > MAX_MAGNITUDE
         return ~self.constant & (too_large | (self.std < MIN_SPREAD))
 
+    def scaling(self, scale: str | None) -> tuple[NDArray[np.intp], Array, Array]:
+        """Return the features that vary, what to subtract from them and what to divide them by.
+
+        They are z-scored ("standard"), centred ("center") or left as they are (None).
+        """
+        features = np.flatnonzero(~self.constant)
+        mean, std = self.mean[features], self.std[features]
+        return (
+            features,
+            np.zeros_like(mean) if scale is None else mean,
+            std if scale == "standard" else np.ones_like(std),
+        )
+
     @np.errstate(invalid="ignore", over="ignore")
     def merged(self, other: "ColumnStatistics") -> "ColumnStatistics":
         """Return the statistics of these rows followed by others.

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 MAX_LISTED = 5
 
@@ -116,6 +116,16 @@ def read_groups(groups: Any, n_features: int, names: NDArray[Any] | None) -> Fea
     distinct = list(dict.fromkeys(labels))
     number = {label: i for i, label in enumerate(distinct)}
     return Features(n_features, names, distinct, np.array([number[label] for label in labels], dtype=np.intp))
+
+
+def owners(groups: ArrayLike | None, n_features: int) -> NDArray[np.intp] | None:
+    """Return the number of the group of each feature for an array of labels; None without groups."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n_features,):
+        raise ValueError(f"groups takes a label for each of the {n_features} features of X; got {labels.size}.")
+    return np.unique(labels, return_inverse=True)[1]
 
 
 def listed(names: Sequence[Any]) -> str:

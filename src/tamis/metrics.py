@@ -1,6 +1,5 @@
 """Scores of any list of features, however it was chosen."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,20 +149,6 @@ def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth:
     walk = np.exp(exponents - exponents.max(axis=1, keepdims=True))
     walk /= walk.sum(axis=1, keepdims=True)
     return float((walk * gram).sum() / (norms.sum() + TINY))
-
-
-def stability(selections: Sequence[ArrayLike], n_features: int) -> float:
-    """Return the mean overlap of pairs of selections of equal size, corrected for chance (Kuncheva's index).
-
-    ``(r − k²/d) / (k − k²/d)`` for r common features: 1 if all agree, about 0 for lists drawn at random.
-    """
-    lists = [set(np.asarray(columns).tolist()) for columns in selections]
-    k = len(lists[0])
-    chance = k * k / n_features
-    if len(lists) < 2 or k == n_features:
-        return 1.0
-    overlaps = [len(a & b) for i, a in enumerate(lists) for b in lists[:i]]
-    return float((np.mean(overlaps) - chance) / (k - chance))
 
 
 def score_columns(

@@ -96,11 +96,9 @@ class ScaledTable:
 
 
 def scale_table(X: Any, statistics: ColumnStatistics, scale: str | None) -> ScaledTable:
-    """Return the features that vary: z-scored ("standard"), centred ("center") or as they are (None)."""
-    columns = np.flatnonzero(~statistics.constant)
-    mean, std = statistics.mean[columns], statistics.std[columns]
-    center = np.zeros_like(mean) if scale is None else mean
-    spread = std if scale == "standard" else np.ones_like(std)
+    """Return the features that vary, scaled as :meth:`ColumnStatistics.scaling` says."""
+    columns, center, spread = statistics.scaling(scale)
+    mean = statistics.mean[columns]
     stored = X if len(columns) == X.shape[1] else X[:, columns]
     if not issparse(X):
         stored = _scaled(stored, center, spread)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from tamis.base import Task
 from tamis.columns import summarise_columns
 from tamis.lscae import fit as module
-from tamis.lscae.fit import draw_targets, fit_decoder, scale_features, train_restarts
+from tamis.lscae.fit import draw_targets, fit_decoder, train_restarts
 from tamis.lscae.problem import Batch
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import draw_samples, objectives
+from tamis.lscae.rows import Scaling
 
 CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network", hidden_units=(5,), batch_size=20, max_epochs=6,
               redundancy_penalty=0.0, n_init=3)  # fmt: skip
@@ -71,8 +71,7 @@ def test_of_many_features_some_are_reconstructed_in_training_and_all_in_the_end(
 @pytest.mark.parametrize("scale", ["standard", "center", None])
 def test_features_that_vary_are_scaled(rng, scale):
     X = np.insert(rng.normal(3, 2, size=(50, 2)), 1, 7.0, axis=1)
-    none = np.array([], dtype=int)
-    found = scale_features(Task(1, none, np.array([0, 2]), summarise_columns(X)), scale)
+    found = Scaling(*summarise_columns(X).scaling(scale))
     assert found.features.tolist() == [0, 2]
     scaled = found.apply(X[:, found.features]).numpy()
     np.testing.assert_allclose(scaled.mean(axis=0), X[:, [0, 2]].mean(axis=0) * (scale is None), atol=1e-5)

@@ -77,25 +77,16 @@ def fit(
     checkpointer: Checkpointer | None = None,
 ) -> Result:
     """Select features of a checked table by a recipe."""
-    scaling = scale_features(task, scale)
-    rows = open_rows(X, scaling, recipe, device)
+    used = Scaling(*task.statistics.scaling(scale))
+    rows = open_rows(X, used, recipe, device)
     structure = examine_features(X, task, recipe, n_threads, seed) if recipe.structure_first else None
-    problem = state_problem(X, task, structure, rows, scaling, seed)
+    problem = state_problem(X, task, structure, rows, used, seed)
     samples = draw_samples(problem, recipe)
     best, values = train_restarts(problem, recipe, samples, callback, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
     features = features_of(best.chosen, None if problem.members is None else problem.members.cpu())
     decoder = fit_decoder(problem, recipe, best, features)
-    return Result(best, values, structure, scaling, shares, decoder, features)
-
-
-def scale_features(task: Task, scale: str | None) -> Scaling:
-    """Return the features that vary, and how they are scaled: z-scored, centred or left as they are."""
-    statistics = task.statistics
-    features = np.flatnonzero(~statistics.constant)
-    center = np.zeros(len(features)) if scale is None else statistics.mean[features]
-    spread = statistics.std[features] if scale == "standard" else np.ones(len(features))
-    return Scaling(features, center, spread)
+    return Result(best, values, structure, used, shares, decoder, features)
 
 
 def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device) -> Rows:
@@ -108,9 +99,8 @@ def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device) ->
 
 def examine_features(X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int) -> Structure:
     """Return which features carry structure; processes that share a fit have what the first one found."""
-    owner = None if task.groups is None else task.groups.owner
     with threadpool_limits(n_threads, user_api="blas"):
-        return distributed.broadcast(find_structure(X, fdr=recipe.fdr, groups=owner, random_state=seed))
+        return distributed.broadcast(find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed))
 
 
 def state_problem(X: Any, task: Task, structure: Structure | None, rows: Rows, scaling: Scaling, seed: int) -> Problem:
@@ -118,8 +108,7 @@ def state_problem(X: Any, task: Task, structure: Structure | None, rows: Rows, s
     used, n_units = scaling.features, task.k - len(task.must_keep)
     kept, candidates = task.must_keep, task.candidates
     if structure is not None:
-        owner = None if task.groups is None else task.groups.owner
-        candidates = choose_candidates(structure, candidates, n_units, owner)
+        candidates = choose_candidates(structure, candidates, n_units, task.owner)
     targets = Targets() if structure is None else goal(X, task, structure, candidates, scaling)
     if task.groups is None:
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))

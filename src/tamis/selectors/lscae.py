@@ -258,8 +258,7 @@ class LSCAE(FeatureSelector):
         chosen = self.units_[np.argsort(-scores[self.units_], kind="stable")]
         if self.structure_ is None:
             return Selection(scores, chosen)
-        owner = None if task.groups is None else task.groups.owner
-        return Selection(rank_rest(scores, self.structure_, owner), chosen)
+        return Selection(rank_rest(scores, self.structure_, task.owner), chosen)
 
     def reconstruct(self, X_selected: Any) -> NDArray[np.float64]:
         """Impute all features from the selected ones.

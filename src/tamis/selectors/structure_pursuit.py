@@ -56,7 +56,7 @@ class StructurePursuit(FeatureSelector):
 
     def _select(self, X: Any, task: Task) -> Selection:
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        owner = None if task.groups is None else task.groups.owner
+        owner = task.owner
         structure = find_structure(X, groups=owner, random_state=seed)
         candidates = choose_candidates(structure, task.candidates, task.k - len(task.must_keep), owner)
         kept, free = task.must_keep, candidates

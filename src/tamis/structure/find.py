@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from tamis.extras import require
+from tamis.features import owners
 from tamis.io.sources import as_source
 from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
@@ -164,10 +165,7 @@ def find_structure(
             stacklevel=2,
         )
     batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
-    owner = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    if owner is not None and len(owner) != np.shape(X)[1]:
-        raise ValueError(f"groups takes a label for each of the {np.shape(X)[1]} features of X; got {len(owner)}.")
-    return examine(sample, batches, fdr, rng, feature_names(X), owner)
+    return examine(sample, batches, fdr, rng, feature_names(X), owners(groups, sample.shape[1]))
 
 
 def examine(
