@@ -7,6 +7,7 @@ from pathlib import Path
 import grimp
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "rooms.svg"
@@ -39,7 +40,7 @@ def draw(axes: Axes) -> None:
         for number, room in enumerate(rooms):
             places[room] = (1.2 * (number - (len(rooms) - 1) / 2), -depth)
             corner = (places[room][0] - WIDTH / 2, -depth - HEIGHT / 2)
-            axes.add_patch(plt.Rectangle(corner, WIDTH, HEIGHT, fc="#e8eef7", ec="#334455", zorder=2))
+            axes.add_patch(Rectangle(corner, WIDTH, HEIGHT, fc="#e8eef7", ec="#334455", zorder=2))
             axes.text(*places[room], room, ha="center", va="center", fontsize=9, zorder=3)
     for (importer, imported), count in imports(set(places)).items():
         (x0, y0), (x1, y1) = places[importer], places[imported]

@@ -325,7 +325,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if usable == 0:
             raise ValueError(f"never lists all {len(never)} usable features of X. Leave at least one to select.")
         if self.n_features_to_select is None:
-            return min(k, usable)
+            return int(min(k, usable))
         if k > usable:
             raise ValueError(
                 f"n_features_to_select={k}, but only {usable} of the {n_items} features can be selected "

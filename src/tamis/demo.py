@@ -58,7 +58,9 @@ def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
         def move(epoch: Any) -> None:
             progress.update(bar, completed=epoch.number, total=epoch.total, objective=f"{epoch.objective:.2f}")
 
-        return LSCAE(n_features_to_select=2, callbacks=[move], random_state=0).fit(table.X)
+        selector = LSCAE(n_features_to_select=2, callbacks=[move], random_state=0)
+        selector.fit(table.X)
+        return selector
 
 
 def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:

@@ -8,7 +8,8 @@ from scipy.sparse import issparse
 
 from tamis.structure.bases import Indices
 from tamis.structure.directions import principal_directions
-from tamis.structure.find import FDR, Structure, examine
+from tamis.structure.evidence import FDR
+from tamis.structure.find import Structure, examine
 from tamis.structure.pursuit import ridge_prediction
 from tamis.structure.sample import dense_features, sample_rows, standardised
 

@@ -296,7 +296,7 @@ class LSCAE(FeatureSelector):
 
         decoder = load_decoder({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():
-            return decoder(torch.from_numpy(np.nan_to_num(codes)).float()).double().numpy()
+            return np.asarray(decoder(torch.from_numpy(np.nan_to_num(codes)).float()).double())
 
 
 def _as_table(history: list[dict[str, Any]]) -> NDArray[Any]:

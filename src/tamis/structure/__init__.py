@@ -1,5 +1,6 @@
 """Which features depend on others, or have a shape of their own, above chance."""
 
-from tamis.structure.find import FDR, FewRowsWarning, Structure, find_structure
+from tamis.structure.evidence import FDR
+from tamis.structure.find import FewRowsWarning, Structure, find_structure
 
 __all__ = ["FDR", "FewRowsWarning", "Structure", "find_structure"]

@@ -86,7 +86,7 @@ def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=len(SIZES))
-def _null_depths(size: int) -> tuple[NDArray, NDArray]:
+def _null_depths(size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return, for uniform features, the ordered depths at each scale and the ordered evidence over scales."""
     depths = _deepest(np.sort(np.random.default_rng(size).random((DRAWS, size)), axis=1))
     ordered = np.sort(depths, axis=1)
@@ -126,6 +126,7 @@ def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack(depths)
 
 
-def _over_scales(depths: NDArray, ordered: NDArray) -> NDArray[np.float64]:
+def _over_scales(depths: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``−log`` of the smallest probability over scales of a valley as deep."""
-    return -np.log(np.min([tail_probability(row, null) for row, null in zip(depths, ordered, strict=True)], axis=0))
+    smallest = np.min([tail_probability(row, null) for row, null in zip(depths, ordered, strict=True)], axis=0)
+    return np.asarray(-np.log(smallest))

@@ -82,7 +82,7 @@ class Structure:
     @property
     def n_directions(self) -> int:
         """Number of directions of the structured features above chance."""
-        return self.directions.loadings.shape[1]
+        return int(self.directions.loadings.shape[1])
 
     @property
     def weights(self) -> NDArray[np.float64]:

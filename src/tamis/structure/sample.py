@@ -43,7 +43,7 @@ def dense_features(sample: Any, features: NDArray[np.intp]) -> NDArray[np.floati
     if issparse(sample):
         # As the rows of a dense table lie, so that sums have the same bits.
         return np.asarray(sample[:, features].toarray(order="C"))
-    return sample if len(features) == sample.shape[1] else sample[:, features]
+    return np.asarray(sample if len(features) == sample.shape[1] else sample[:, features])
 
 
 def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:

@@ -79,8 +79,9 @@ def hat_matrix(design: Tensor) -> Tensor:
     rows, width = design.shape
     if rows < width:
         square = design @ design.mT
-        return torch.linalg.solve(penalised(square, width), square)
-    return design @ torch.linalg.solve(penalised(design.mT @ design, width), design.mT)
+        solved: Tensor = torch.linalg.solve(penalised(square, width), square)
+        return solved
+    return torch.matmul(design, torch.linalg.solve(penalised(design.mT @ design, width), design.mT))
 
 
 def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
@@ -130,4 +131,4 @@ def ridge_by_validation(moment: Tensor, products: Tensor, energy: Tensor, n_rows
         error = float(residual.clamp_min(0) / (1 - freedom) ** 2)
         if error < best and (freedom < MAX_FREEDOM or share == RIDGES[-1]):
             best, chosen = error, float(penalty)
-    return vectors @ (turned / (values + chosen).unsqueeze(-1))
+    return torch.matmul(vectors, turned / (values + chosen).unsqueeze(-1))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tamis.lscae.objective.graph import TINY, observed_distances, squared_distances, transitions
-from tamis.lscae.problem import Batch
+from tamis.lscae.objective.graph import observed_distances, squared_distances, transitions
+from tamis.lscae.problem import TINY, Batch
 from tamis.lscae.recipe import Recipe
 
 MIN_VALUE = 1e-6
@@ -71,7 +71,7 @@ def score(view: View) -> Tensor:
     The normalised form is a Rayleigh quotient: the mean smoothness of the features, weighted by their energy. It does
     not reward gates for merely opening wider.
     """
-    walk = torch.linalg.matrix_power(view.transitions, view.recipe.diffusion_steps)
+    walk: Tensor = torch.linalg.matrix_power(view.transitions, view.recipe.diffusion_steps)
     smoothness = (walk * view.gram.mT).sum(dim=(-2, -1))
     if not view.recipe.normalize_score:
         return smoothness

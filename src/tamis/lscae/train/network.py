@@ -111,4 +111,4 @@ def temperature(recipe: Recipe, progress: float) -> float:
     start, end = recipe.temperature
     if recipe.annealing == "linear":
         return start + (end - start) * progress
-    return start * (end / start) ** progress
+    return float(start * (end / start) ** progress)
