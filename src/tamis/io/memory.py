@@ -80,6 +80,11 @@ def check_room(needed: float, stored: float, what: str, in_pieces: bool = False)
         )
 
 
+def room_for(stored: int) -> int:
+    """Return the bytes that may be taken to read so many stored ones."""
+    return int(min(free_memory(), max(ALWAYS_ALLOWED, _expansion.get() * stored)))
+
+
 def check_stored(item: Any, what: str, in_pieces: bool = False) -> None:
     """Raise :class:`TableError` unless there is room for an HDF5 data set or a Zarr array, or for its chunks."""
     cell = max(1, item.dtype.itemsize)

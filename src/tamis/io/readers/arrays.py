@@ -57,7 +57,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
         with path.open("rb") as stream:
             return assemble(_npy(stream, length, length, path.name), {}, request)
     with ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): _member(archive, info) for info in archive.infolist()}
+        members = members_of(archive)
         if {"format", "data", "shape"} <= set(members):
             return assemble(_scipy_sparse(members), members, request)
         return assemble(pick(members, request.key).load(), members, request)
@@ -69,6 +69,11 @@ def _npy(stream: IO[bytes], length: int, stored: int, what: str) -> NDArray[Any]
     check_room(prod(shape) * dtype.itemsize, stored, what)
     stream.seek(0)
     return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
+def members_of(archive: ZipFile) -> Members:
+    """Return the arrays of a .npz archive."""
+    return {info.filename.removesuffix(".npy"): _member(archive, info) for info in archive.infolist()}
 
 
 def _member(archive: ZipFile, info: ZipInfo) -> Member:

@@ -27,13 +27,16 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
         frames = [name.removesuffix("/block0_values") for name in arrays if name.endswith("/block0_values")]
         if request.key in frames or (request.key is None and len(frames) == 1):
             return _pandas_frame(file[request.key or frames[0]], request)
-        members = {
-            name: Member(item.shape or (), item.dtype, partial(values, item, name)) for name, item in arrays.items()
-        }
+        members = {name: stored(item, name) for name, item in arrays.items()}
         wanted = request.key.strip("/") if request.key else None
         matrix = pick(members, wanted)
         key = next(name for name, member in members.items() if member is matrix)
         return assemble(matrix.load(), _beside(key, members), request)
+
+
+def stored(item: Any, name: str) -> Member:
+    """Return a data set that is read when it is asked for."""
+    return Member(item.shape or (), item.dtype, partial(values, item, name))
 
 
 def values(item: Any, name: str) -> NDArray[Any]:
