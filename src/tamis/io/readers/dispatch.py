@@ -77,8 +77,7 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     request, path = request or Request(), Path(path)
     reader, name = _reader(path, request)
     with reading(path, f"cannot be read as {name}"), expansion(request.max_expansion):
-        table = reader(path, request, progress or unheard)
-        return table if table.in_pieces else _finish(table, request)
+        return _finish(reader(path, request, progress or unheard), request, progress or unheard)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -123,11 +122,13 @@ def _inner_format(path: Path, request: Request) -> str:
     return found
 
 
-def _finish(table: Table, request: Request) -> Table:
+def _finish(table: Table, request: Request, progress: Progress) -> Table:
     table = _named_apart(_restricted(table, request.only))
     n, d = table.shape
     if n == 0 or d == 0:
         raise TableError(f"the table has {n} rows and {d} features of numbers.")
+    if table.in_pieces:
+        return streaming.finish(table, request, progress)
     if issparse(table.X):
         table = replace(table, X=csr_array(table.X))
     table = report_gaps(mark_missing(table, request), request)
