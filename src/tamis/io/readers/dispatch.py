@@ -16,8 +16,7 @@ from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
 from tamis.io.readers.missing import mark_missing, report_gaps
-from tamis.io.readers.report import ASSUMED, Finding
-from tamis.io.readers.table import Progress, Request, Table, numbered, required, unheard
+from tamis.io.readers.table import Progress, Request, Table, numbered, places_of, unheard
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
 FORMATS = {
@@ -143,11 +142,8 @@ def _named_apart(table: Table) -> Table:
     report = table.report
     if not report.kinds:
         report = replace(report, n_rows=table.shape[0], kinds={"number": table.shape[1]})
-    names, repeated = numbered([str(name) for name in table.feature_names])
-    if repeated:
-        text = "names that occur more than once were numbered"
-        report = report.with_findings(Finding(ASSUMED, text, "", tuple(repeated)))
-    return replace(table, feature_names=np.array(names, dtype=object), report=report)
+    names, renamed = numbered([str(name) for name in table.feature_names])
+    return replace(table, feature_names=np.array(names, dtype=object), report=report.with_findings(*renamed))
 
 
 def _restricted(table: Table, only: tuple[str, ...]) -> Table:
@@ -155,5 +151,4 @@ def _restricted(table: Table, only: tuple[str, ...]) -> Table:
     names = table.feature_names.tolist()
     if not only or names == list(only) or (table.groups is not None and not set(only) <= set(names)):
         return table
-    places = {name: position for position, name in enumerate(names)}
-    return table.with_features(np.array([places[name] for name in required(only, names)], dtype=np.intp))
+    return table.with_features(np.array(places_of(only, names), dtype=np.intp))

@@ -181,9 +181,8 @@ def _turned(frame: Frame, rules: Rules) -> Table:
     order = sorted(columns)
     X = np.array([columns[place] for place in order])
     found = _sides(frame)[0]
-    names, repeated = numbered([f"feature_{i}" for i in range(X.shape[1])] if found is None else found.tolist())
-    if repeated:
-        findings.append(Finding(ASSUMED, "names that occur more than once were numbered", "", tuple(repeated)))
+    names, renamed = numbered([""] * X.shape[1] if found is None else found.tolist())
+    findings += renamed
     report = ReadReport(len(order), {"number": len(names)}, findings=tuple(findings))
     samples = np.array([frame.roles.names[place] for place in order], dtype=object)
     return Table(X, np.array(names, dtype=object), samples, report=report)

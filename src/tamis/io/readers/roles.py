@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tamis.io.errors import TableError
-from tamis.io.readers.report import ASSUMED, Finding, listed, shell_word
-from tamis.io.readers.table import Request, match_names, nearest, numbered, required
+from tamis.io.readers.report import ASSUMED, Finding
+from tamis.io.readers.table import Request, match_names, nearest, numbered, places_of
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Distinct names of all columns, the positions of index and labels (or None) and of the features."""
+    """Distinct names of all columns, and the positions of index and labels (or None) and of the features."""
 
     names: list[str]
     index: int | None
@@ -30,11 +30,11 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
     An unnamed first column is the index, as spreadsheets and data frames write it; so is a first column of text in a
     table that has its features in rows.
     """
-    names, repeated = numbered(found)
+    names, renamed = numbered(found)
     index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")
     # A name as the file writes it may stand for several features, and a numbered one for the second of them.
     dropped = {i for entry in request.drop for i in match_names([entry], found if entry in found else names, "--drop")}
-    findings = [_renamed(repeated)] if repeated else []
+    findings = [*renamed]
     first_names_rows = bool(found) and (not found[0].strip() or (request.transpose and first_is_text))
     if request.index is None and first_names_rows and not {0} & {label, *dropped}:
         index = 0
@@ -42,8 +42,7 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
             findings.append(Finding(ASSUMED, "the first feature has no name and holds the sample names", "--index"))
     features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
     if request.only and not request.transpose:
-        places = {name: place for place, name in enumerate(names)}
-        features = [places[name] for name in required(originals_of(request.only, names), names)]
+        features = places_of(originals_of(request.only, names), names)
     if not features:
         raise TableError("no feature is left to select from.")
     return Roles(names, index, label, features, tuple(findings))
@@ -68,11 +67,3 @@ def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: s
         if name in candidates:
             return candidates.index(name)
     raise TableError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")
-
-
-def _renamed(repeated: list[str]) -> Finding:
-    first = repeated[0]
-    one = len(repeated) == 1
-    text = f"the name {first!r} occurs" if one else f"the names {listed(repeated)} occur"
-    text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {first + '_2'!r})"
-    return Finding(ASSUMED, text, f"--drop {shell_word(first)}", tuple(repeated))

@@ -1,9 +1,9 @@
 """What a reader is asked for and what it returns."""
 
+import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.memory import MAX_EXPANSION
-from tamis.io.readers.report import ReadReport, listed
+from tamis.io.readers.report import ASSUMED, Finding, ReadReport, listed, shell_word
 from tamis.io.sources import TableSource
 from tamis.io.sources.derived import Derived
 
@@ -141,12 +141,7 @@ class Table:
 
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
         """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""
-        members: dict[str, list[int]] = {}
-        for position, name in enumerate(self.originals.tolist()):
-            members.setdefault(name, []).append(position)
-        found = match_names(names, list(members), option)
-        places = list(members.values())
-        return np.array([position for place in found for position in places[place]], dtype=np.intp)
+        return np.array(match_names(names, self.originals.tolist(), option), dtype=np.intp)
 
     def with_features(self, columns: NDArray[np.intp]) -> "Table":
         """Return the table of some encoded features; one that stays on disk stays there."""
@@ -164,29 +159,26 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
     A name that is not there raises :class:`TableError`, which names the nearest one.
     """
     places: dict[str, list[int]] = {}
+    for position, name in enumerate(names):
+        places.setdefault(name, []).append(position)
     found: dict[int, None] = {}
     for entry in wanted:
-        if not places:
-            for position, name in enumerate(names):
-                places.setdefault(name, []).append(position)
-        hits = places.get(entry, [])
-        if not hits and set(entry) & set("*?["):
-            hits = [i for i, name in enumerate(names) if fnmatchcase(name, entry)]
-        if not hits:
-            raise TableError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, names)}.")
+        patterns = [] if entry in places or not set(entry) & set("*?[") else fnmatch.filter(places, entry)
+        if not (hits := [i for name in patterns or [entry] for i in places.get(name, ())]):
+            raise TableError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, list(places))}.")
         found.update(dict.fromkeys(hits))
     return list(found)
 
 
-def required(wanted: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """Return the names wanted; raise :class:`TableError` if some are not there."""
-    known = set(names)
+def places_of(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return the positions of the names wanted; raise :class:`TableError` if some are not there."""
+    known = {name: place for place, name in enumerate(names)}
     if missing := [name for name in wanted if name not in known]:
         raise TableError(
             f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
             f"{nearest(missing[0], names)}."
         )
-    return wanted
+    return [known[name] for name in wanted]
 
 
 def nearest(entry: str, names: Sequence[str]) -> str:
@@ -195,22 +187,24 @@ def nearest(entry: str, names: Sequence[str]) -> str:
     return f"; did you mean {close[0]!r}" if close else f"; the features are {listed(names)}" if len(names) else ""
 
 
-def numbered(names: Sequence[str], start: str = "feature") -> tuple[list[str], list[str]]:
-    """Return names that all differ, and those that occurred more than once.
+def numbered(names: Sequence[str]) -> tuple[list[str], tuple[Finding, ...]]:
+    """Return names that all differ, and what is to be told of those that occurred more than once.
 
     The second ``a`` becomes ``a_2``; a nameless one is called by its position.
     """
-    taken, found = set(names), dict[str, None]()
-    repeated: dict[str, None] = {}
-    if len(taken) == len(names) and "" not in taken:
-        return list(names), []
+    taken, found, repeated = set(names), dict[str, None](), dict[str, None]()
     for position, name in enumerate(names):
-        candidate, number = name or f"{start}_{position}", 2
+        candidate, number = name or f"feature_{position}", 2
         while candidate in found or (candidate != name and candidate in taken):
-            repeated[name] = None
-            candidate, number = f"{name or start}_{number}", number + 1
+            repeated |= {name: None} if name else {}
+            candidate, number = f"{name or 'feature'}_{number}", number + 1
         found[candidate] = None
-    return list(found), [name for name in repeated if name]
+    if not (again := tuple(repeated)):
+        return list(found), ()
+    one, first = len(again) == 1, again[0]
+    text = f"the name {first!r} occurs" if one else f"the names {listed(again)} occur"
+    text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {first + '_2'!r})"
+    return list(found), (Finding(ASSUMED, text, f"--drop {shell_word(first)}", again),)
 
 
 def label_array(cells: Iterable[Any]) -> NDArray[Any]:
