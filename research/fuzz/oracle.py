@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from tamis.io.readers.compression import opened
-from tamis.io.readers.table import unheard
 
 LARGEST = 10**5
 """Cells of the largest table that is read again."""
@@ -48,7 +47,7 @@ def _differs(path: Path, table: Any, X: Any) -> str | None:
 
 
 def _content(path: Path) -> bytes:
-    with opened(path, unheard) as stream:
+    with opened(path) as stream:
         return bytes(stream.read())
 
 

@@ -72,7 +72,11 @@ FILES = {
     "not a matrix in mat": ("t.mat", saved(savemat, {"name": "hello", "n": 3.0}), "holds no matrix of numbers"),
     "struct in mat": ("t.mat", saved(savemat, {"s": {"X": NUMBERS}}), "holds no matrix of numbers"),
     "not mat": ("t.mat", b"MATLAB 5.0 MAT-file but no more", "is no MATLAB file of version 5 or 7.3"),
-    "truncated mat": ("t.mat", saved(savemat, {"X": NUMBERS})[:200], "cannot be read as MATLAB (OSError: could not read bytes)"),
+    "truncated mat": (
+        "t.mat",
+        saved(savemat, {"X": NUMBERS})[:200],
+        "cannot be read as MATLAB (OSError: could not read bytes)",
+    ),
     "not mtx": ("t.mtx", b"%%MatrixMarket no\n", "does not begin with '%%MatrixMarket matrix"),
     "not hdf5": ("t.h5", b"\x89HDF no", "cannot be read as HDF5"),
     "not h5ad": ("t.h5ad", b"no", "cannot be read as HDF5"),

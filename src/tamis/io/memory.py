@@ -1,7 +1,5 @@
 """How much memory is free, and whether what a file declares has room in it."""
 
-import io
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -24,6 +22,8 @@ ALWAYS_ALLOWED = 2**26
 
 NAME_BYTES = 100
 """What the name of a feature takes in memory, about."""
+
+ZARR_METADATA = ("zarr.json", ".zarray", ".zattrs")
 
 _expansion: ContextVar[float] = ContextVar("expansion", default=MAX_EXPANSION)
 
@@ -86,7 +86,7 @@ def room_for(stored: int) -> int:
 
 
 def check_stored(item: Any, what: str, in_pieces: bool = False) -> None:
-    """Raise :class:`TableError` unless there is room for an HDF5 data set or a Zarr array, or for its chunks."""
+    """Raise :class:`TableError` unless there is room for an HDF5 data set or a Zarr array, and for every part of it."""
     cell = max(1, item.dtype.itemsize)
     chunks = getattr(item, "shards", None) or getattr(item, "chunks", None) or (0,)
     needed, chunk = cell * prod(map(int, item.shape)), cell * prod(map(int, chunks))
@@ -94,35 +94,35 @@ def check_stored(item: Any, what: str, in_pieces: bool = False) -> None:
         stored = int(item.id.get_storage_size() if hasattr(item, "id") else item.nbytes_stored())
         check_room(needed, stored, what, in_pieces)
         check_room(chunk, stored, f"a chunk of {what}")
+    place: Any = getattr(item, "store_path", None)
+    root = getattr(getattr(place, "store", None), "root", None)
+    if root is not None:  # HDF5 checks the sizes of its parts itself.
+        for path in (Path(root) / place.path).rglob("*"):
+            if path.is_file() and path.name not in ZARR_METADATA:
+                _check_part(item, path, what)
 
 
-class Expanded(io.RawIOBase):
-    """A stream of unpacked bytes that ends with :class:`TableError` once it is far longer than what is stored."""
-
-    def __init__(self, stream: Any, stored: int):
-        self._stream, self._stored, self._count = stream, stored, 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Read some bytes."""
-        return self._counted(self._stream.read(size))
-
-    def readline(self, size: int | None = -1) -> bytes:
-        """Read a line, or the first bytes of it."""
-        return self._counted(self._stream.readline(size))
-
-    def _counted(self, content: bytes) -> bytes:
-        self._count += len(content)
-        check_room(self._count, self._stored, "the unpacked text")
-        return content
-
-    def readable(self) -> bool:
-        """Return whether it can be read."""
-        return True
+def _check_part(item: Any, path: Path, what: str) -> None:
+    """Raise :class:`TableError` if a part of a Zarr array has no room unpacked, or too many texts."""
+    with path.open("rb") as part:
+        head = part.read(18)
+    blosc, texts = (word in repr((item.compressors, item.filters)).lower() for word in ("blosc", "vlen"))
+    check_room(_declared(head, blosc), path.stat().st_size, f"a part of {what}")
+    if texts:
+        packing = getattr(item.metadata, "compressor", None)
+        content = packing.decode(path.read_bytes()) if packing else path.read_bytes()
+        count, most = int.from_bytes(bytes(content[:4]), "little"), prod(item.chunks)
+        if count > most:
+            raise TableError(f"a list of texts declares {count} of them in a part of {most}; save it anew.")
 
 
-def file_size(path: str | os.PathLike[str]) -> int:
-    """Return the bytes of a file."""
-    return os.stat(path).st_size
+def _declared(head: bytes, blosc: bool) -> int:
+    """Return the unpacked bytes that the head of a Zstandard frame, or of Blosc's, declares; 0 if it tells none."""
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        single, width = head[4] >> 5 & 1, (1, 2, 4, 8)[head[4] >> 6]
+        start = 6 - single + (0, 1, 2, 4)[head[4] & 3]
+        return 0 if width == 1 and not single else int.from_bytes(head[start : start + width], "little")
+    return int.from_bytes(head[4:8], "little") if blosc and len(head) >= 16 else 0
 
 
 def size(count: float) -> str:

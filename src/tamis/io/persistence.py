@@ -5,7 +5,6 @@ file asks for and executes no code of it.
 """
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
 from tamis._version import __version__
 from tamis.io.errors import first_line
@@ -35,7 +33,6 @@ RECORDS = {
     "Verdict": "tamis.verdict",
 }
 """Frozen dataclasses that fitted attributes may be, and their modules; no file can ask for another class."""
-
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -67,7 +64,7 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
         "parameters": {name: _encode(value, name, tensors) for name, value in parameters.items()},
         "fitted": {name: _encode(value, name, tensors) for name, value in fitted.items()},
     }
-    content = to_bytes(tensors, metadata={HEADER: json.dumps(document, allow_nan=False)})
+    content = to_bytes(tensors, metadata={HEADER: json.dumps(document)})
     with replacing(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
@@ -151,33 +148,31 @@ def _is_fitted_name(name: str) -> bool:
 
 def _encode(value: Any, name: str, tensors: Tensors) -> Any:
     """Turn a value into JSON; arrays of numbers go into ``tensors``, other kinds are marked ``{"$kind": ...}``."""
-    if isinstance(value, np.ndarray) or issparse(value):
-        return _encode_array(value, name, tensors)
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"$float": str(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, np.ndarray) and value.dtype.names is None:
+        return _encode_array(value, name, tensors)
     if isinstance(value, list | tuple):
-        parts = [_encode(part, f"{name}.{i}", tensors) for i, part in enumerate(value)]
-        return {"$tuple": parts} if isinstance(value, tuple) else parts
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"$dict": {key: _encode(part, f"{name}.{key}", tensors) for key, part in value.items()}}
+        found = [_encode(part, f"{name}.{i}", tensors) for i, part in enumerate(value)]
+        return {"$tuple": found} if isinstance(value, tuple) else found
+    kind, parts = _parts(value)
+    if parts is None or not all(isinstance(key, str) for key in parts):
+        raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
+    return {kind: {key: _encode(part, f"{name}.{key}", tensors) for key, part in parts.items()}}
+
+
+def _parts(value: Any) -> tuple[str, Mapping[Any, Any] | None]:
+    """Return what holds further values by name, and its kind: a table with named columns, a record or a mapping."""
+    if isinstance(value, np.ndarray):
+        return "$table", {field: value[field] for field in value.dtype.names or ()}
     if RECORDS.get(type(value).__name__) == type(value).__module__:
-        values = {f.name: getattr(value, f.name) for f in fields(value)}
-        return {"$record": type(value).__name__, "fields": _encode(values, name, tensors)["$dict"]}
-    raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
+        return f"${type(value).__name__}", {field.name: getattr(value, field.name) for field in fields(value)}
+    return "$dict", value if isinstance(value, Mapping) else None
 
 
-def _encode_array(value: Any, name: str, tensors: Tensors) -> Any:
-    if issparse(value):
-        rows = csr_array(value)
-        parts = {str(i): part for i, part in enumerate((rows.data, rows.indices, rows.indptr))}
-        return {"$csr": list(_encode(parts, name, tensors)["$dict"].values()), "shape": list(rows.shape)}
-    if value.dtype.names is not None:
-        columns = {field: value[field] for field in value.dtype.names}
-        return {"$table": _encode(columns, name, tensors)["$dict"]}
+def _encode_array(value: NDArray[Any], name: str, tensors: Tensors) -> Any:
     if value.dtype.kind in "OUST":
         return {"$strings": [str(cell) for cell in value.ravel()], "shape": list(value.shape)}
     if value.dtype.kind not in "biuf":
@@ -187,48 +182,26 @@ def _encode_array(value: Any, name: str, tensors: Tensors) -> Any:
 
 
 def _decode(value: Any, tensors: Tensors) -> Any:
+    """Turn JSON back into what :func:`_encode` was given."""
     if isinstance(value, list):
         return [_decode(part, tensors) for part in value]
-    return DECODERS[next(iter(value))](value, tensors) if isinstance(value, dict) else value
-
-
-def _decode_values(values: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
-    return {key: _decode(part, tensors) for key, part in values.items()}
-
-
-def _table(value: dict[str, Any], tensors: Tensors) -> Any:
-    columns = _decode_values(value["$table"], tensors)
-    (length,) = {len(column) for column in columns.values()}
-    table = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
-    for name, column in columns.items():
-        table[name] = column
-    return table
-
-
-def _record(value: dict[str, Any], tensors: Tensors) -> Any:
-    name = value["$record"]
-    if name not in RECORDS:
-        raise KeyError(f"there is no record {name!r} in tamis {__version__}")
-    return getattr(import_module(RECORDS[name]), name)(**_decode_values(value["fields"], tensors))
-
-
-def _csr(value: dict[str, Any], tensors: Tensors) -> Any:
-    rows = csr_array(tuple(_decode(value["$csr"], tensors)), shape=tuple(value["shape"]))
-    # The quick check leaves out what scipy's compiled loops trust: that rows ascend and columns are there.
-    rows.check_format(full_check=True)
-    return rows
-
-
-DECODERS: dict[str, Callable[[dict[str, Any], Tensors], Any]] = {
-    "$float": lambda value, _: float(value["$float"]),
-    "$tuple": lambda value, tensors: tuple(_decode(value["$tuple"], tensors)),
-    "$dict": lambda value, tensors: _decode_values(value["$dict"], tensors),
-    "$strings": lambda value, _: np.array(value["$strings"], dtype=object).reshape(value["shape"]),
-    "$array": lambda value, tensors: tensors[value["$array"]].reshape(value["shape"]),
-    "$table": _table,
-    "$csr": _csr,
-    "$record": _record,
-}
+    if not isinstance(value, dict):
+        return value
+    kind, content = next(iter(value.items()))
+    if kind == "$tuple":
+        return tuple(_decode(content, tensors))
+    if kind in ("$strings", "$array"):
+        found = tensors[content] if kind == "$array" else np.array(content, dtype=object)
+        return found.reshape(value["shape"])
+    parts = {key: _decode(part, tensors) for key, part in content.items()} if isinstance(content, dict) else {}
+    if kind == "$dict":
+        return parts
+    if kind == "$table":
+        types = [(name, column.dtype) for name, column in parts.items()]
+        return np.rec.fromarrays(list(parts.values()), dtype=types).view(np.ndarray)
+    if kind[1:] not in RECORDS:
+        raise KeyError(f"there is no record {kind!r} in tamis {__version__}")
+    return getattr(import_module(RECORDS[kind[1:]]), kind[1:])(**parts)
 
 
 def _reason(error: BaseException) -> str:

@@ -39,7 +39,7 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
     """
     ending = format_of(path)
     writer = WRITERS.get(ending.removesuffix(".gz"))
-    require(f"Writing {ending}", *NEEDS.get(writer, ("anndata",) if writer is None else ()))
+    require(f"Writing {ending}", *NEEDS.get(writer, ()))
     check_names(path, table)
     table = replace(table, X=table.X[:]) if table.in_pieces and writer else table
     try:
@@ -66,7 +66,7 @@ def check_names(path: str | Path, table: Table) -> None:
     sides = [table.index_name] if table.sample_names is not None else []
     sides += [table.label_name] if table.y is not None else []
     twice = [name for name in sides if name in names or sides.count(name) > 1]
-    if twice and WRITERS.get(format_of(path).removesuffix(".gz")) in (_text, _parquet, _feather):
+    if twice and WRITERS.get(format_of(path).removesuffix(".gz")) is _tabular:
         raise ValueError(
             f"{path}: {twice[0]!r} is the name of a feature and of the samples' names or labels; rename one of them."
         )
@@ -88,29 +88,22 @@ def _columns(table: Table, transpose: bool) -> Any:
     return pa.table([values for _, values in columns], names=[name for name, _ in columns])
 
 
-def _text(path: Path, table: Table, transpose: bool) -> None:
-    from pyarrow import csv as arrow_csv
+def _tabular(path: Path, table: Table, transpose: bool) -> None:
+    from pyarrow import csv, feather, parquet
 
-    mark = "," if format_of(path).startswith(".csv") else "\t"
-    options = arrow_csv.WriteOptions(delimiter=mark, quoting_style="needed")
-    with _opened(path) as stream:
-        arrow_csv.write_csv(_columns(table, transpose), stream, options)
+    ending, columns = format_of(path), _columns(table, transpose)
+    if ending.startswith((".parquet", ".pq")):
+        parquet.write_table(columns, path)
+    elif ending.startswith((".feather", ".arrow")):
+        feather.write_feather(columns, path)
+    else:
+        mark = "," if ending.startswith(".csv") else "\t"
+        with _opened(path) as stream:
+            csv.write_csv(columns, stream, csv.WriteOptions(delimiter=mark, quoting_style="needed"))
 
 
 def _opened(path: Path) -> Any:
     return gzip.open(path, "wb") if path.suffix == ".gz" else path.open("wb")
-
-
-def _parquet(path: Path, table: Table, transpose: bool) -> None:
-    from pyarrow import parquet
-
-    parquet.write_table(_columns(table, transpose), path)
-
-
-def _feather(path: Path, table: Table, transpose: bool) -> None:
-    from pyarrow import feather
-
-    feather.write_feather(_columns(table, transpose), path)
 
 
 def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
@@ -125,33 +118,28 @@ def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
     return found
 
 
-def _npy(path: Path, table: Table, transpose: bool) -> None:
-    np.save(path, _arrays(table, transpose)["X"], allow_pickle=False)
+def _matrix(path: Path, table: Table, transpose: bool) -> None:
+    arrays, ending = _arrays(table, transpose), format_of(path)
+    if ending == ".npy":
+        X = arrays["X"]
+        np.save(path, X.toarray() if issparse(X) else X, allow_pickle=False)
+    elif ending == ".npz":
+        if issparse(X := arrays["X"]):
+            # The layout of scipy.sparse.save_npz, with room for the names beside it.
+            parts = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": arrays.pop("X").data}
+            arrays |= parts | {"indices": X.indices, "indptr": X.indptr}
+        np.savez_compressed(path, allow_pickle=False, **arrays)
+    elif ending == ".mat":
+        from scipy.io import savemat
 
+        # MATLAB has text of different lengths in cells only.
+        cells = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in arrays.items()}
+        savemat(path, cells, do_compression=True)
+    else:
+        from scipy.io import mmwrite
 
-def _npz(path: Path, table: Table, transpose: bool) -> None:
-    arrays = _arrays(table, transpose)
-    if issparse(X := arrays["X"]):
-        # The layout of scipy.sparse.save_npz, with room for the names beside it.
-        parts = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": X.data}
-        arrays = {**arrays, **parts, "indices": X.indices, "indptr": X.indptr}
-        del arrays["X"]
-    np.savez_compressed(path, allow_pickle=False, **arrays)
-
-
-def _mat(path: Path, table: Table, transpose: bool) -> None:
-    from scipy.io import savemat
-
-    # MATLAB has text of different lengths in cells only.
-    arrays = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in _arrays(table, transpose).items()}
-    savemat(path, arrays, do_compression=True)
-
-
-def _mtx(path: Path, table: Table, transpose: bool) -> None:
-    from scipy.io import mmwrite
-
-    with _opened(path) as stream:
-        mmwrite(stream, _arrays(table, transpose)["X"])
+        with _opened(path) as stream:
+            mmwrite(stream, arrays["X"])
 
 
 def _hdf(path: Path, table: Table, transpose: bool) -> None:
@@ -200,19 +188,10 @@ def _with_plain_text(frame: Any) -> Any:
     return frame
 
 
-Writer = Callable[[Path, Table, bool], None]
-WRITERS: dict[str, Writer] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _text),
-    **dict.fromkeys((".parquet", ".pq"), _parquet),
-    **dict.fromkeys((".feather", ".arrow"), _feather),
-    ".npy": _npy,
-    ".npz": _npz,
-    ".mtx": _mtx,
-    ".mat": _mat,
+WRITERS: dict[str, Callable[[Path, Table, bool], None]] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow"), _tabular),
+    **dict.fromkeys((".npy", ".npz", ".mtx", ".mat"), _matrix),
     **dict.fromkeys((".h5", ".hdf5"), _hdf),
 }
-NEEDS: dict[Writer | None, tuple[str, ...]] = {
-    **dict.fromkeys((_text, _parquet, _feather), ("pyarrow",)),
-    _hdf: ("h5py",),
-}
-"""Packages of extras that a writer needs."""
+NEEDS: dict[Any, tuple[str, ...]] = {_tabular: ("pyarrow",), _hdf: ("h5py",), None: ("anndata",)}
+"""Packages of extras that a writer needs; AnnData has one of its own, which keeps annotations."""

@@ -1,6 +1,5 @@
 """Matrices without feature names of their own: NumPy files, and what all such files share."""
 
-import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.io.errors import TableError, reading
-from tamis.io.memory import Expanded, check_room, file_size
+from tamis.io.memory import check_room
+from tamis.io.readers.compression import opened
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, match_names
 from tamis.io.sources.arrays import read_header
@@ -53,7 +53,7 @@ def held(values: NDArray[Any]) -> Member:
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (NumPy tells no progress)
     """Read .npy, or .npz (dense or scipy's sparse)."""
     if path.suffix.lower() == ".npy":
-        length = file_size(path)
+        length = path.stat().st_size
         with path.open("rb") as stream:
             return assemble(_npy(stream, length, length, path.name), {}, request)
     with ZipFile(path) as archive:
@@ -200,8 +200,6 @@ def neighbours(path: Path) -> Members:
 
 
 def _first_column(path: Path) -> NDArray[Any]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with reading(path, "cannot be read as a list of names"), opener(path, "rb") as stream:
-        lines = Expanded(stream, file_size(path))
-        names = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in iter(lines.readline, b"")]
+    with reading(path, "cannot be read as a list of names"), opened(path) as stream:
+        names = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
     return np.array(names, dtype=object)

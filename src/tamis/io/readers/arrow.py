@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tamis.io.memory import check_room, file_size
+from tamis.io.memory import check_room
 from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.roles import Roles, assign_roles
 from tamis.io.readers.table import Progress, Request, Table
@@ -48,13 +48,13 @@ def _open(path: Path) -> Any:
         from pyarrow import dataset, feather
 
         declared = dataset.dataset(path, format="feather")
-        check_room(8.0 * declared.count_rows() * len(declared.schema), file_size(path), "the table")
+        check_room(8.0 * declared.count_rows() * len(declared.schema), path.stat().st_size, "the table")
         return feather.read_table(path, memory_map=False)
     from pyarrow import parquet
 
     # A path with "=" in it must not be read as a partition of a data set.
     file = parquet.ParquetFile(path)
-    check_room(8.0 * file.metadata.num_rows * file.metadata.num_columns, file_size(path), "the table")
+    check_room(8.0 * file.metadata.num_rows * file.metadata.num_columns, path.stat().st_size, "the table")
     return file.read()
 
 

@@ -6,45 +6,57 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
 from tamis.io.errors import TableError, reading
-from tamis.io.memory import Expanded
+from tamis.io.memory import check_room
 from tamis.io.readers.report import listed
-from tamis.io.readers.table import Progress
+from tamis.io.readers.table import Progress, unheard
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 """What the names of compressed files end with."""
 
 
-class CountedFile(io.FileIO):
-    """A file that tells how far it was read."""
+class Watched(io.RawIOBase):
+    """A stream of which someone is told, after every read, how many bytes were read."""
 
-    def __init__(self, path: Path, progress: Progress):
-        super().__init__(path, "rb")
-        self.total, self.progress = path.stat().st_size, progress
+    def __init__(self, stream: Any, watch: Callable[[int], object]):
+        self._stream, self._watch, self._count = stream, watch, 0
 
-    def read(self, size: int | None = -1) -> bytes:
-        """Read bytes and tell the position."""
-        data = super().read(-1 if size is None else size)
-        self.progress(self.tell(), self.total)
-        return data or b""
+    def readinto(self, buffer: Any) -> int:
+        """Read as many bytes as there is room for, or fewer."""
+        found: int = self._stream.readinto(buffer)
+        self._count += found
+        self._watch(self._count)
+        return found
+
+    def readall(self) -> bytes:
+        """Read to the end, in larger pieces than Python would."""
+        return b"".join(iter(lambda: self.read(2**22) or b"", b""))
+
+    def readable(self) -> bool:
+        """Return whether it can be read."""
+        return True
 
 
 @contextmanager
-def opened(path: Path, progress: Progress, member: str | None = None) -> Iterator[IO[bytes]]:
+def opened(path: Path, progress: Progress = unheard, member: str | None = None) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed if need be; ``member`` names the file of a zip archive with several."""
-    with CountedFile(path, progress) as raw:
-        start = io.FileIO.read(raw, 6) or b""
+    total = path.stat().st_size
+    with path.open("rb") as raw:
+        start = raw.read(6)
         raw.seek(0)
         opener = next((found for magic, found in OPENERS.items() if start.startswith(magic)), None)
-        if opener is None:
-            yield raw
-            return
-        with opener(raw, member) as stream:
-            yield Expanded(stream, raw.total)  # type: ignore[misc]
+
+        def watch(count: int) -> None:
+            progress(raw.tell(), total)
+            if opener is not None:
+                check_room(count, total, "the unpacked text")
+
+        with opener(raw, member) if opener else nullcontext(raw) as stream:
+            yield io.BufferedReader(Watched(stream, watch))
 
 
 def member_of(path: Path, wanted: str | None) -> str:

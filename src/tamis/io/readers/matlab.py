@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from tamis.io.errors import TableError
-from tamis.io.memory import file_size, room_for
+from tamis.io.memory import room_for
 from tamis.io.readers import matlab5
 from tamis.io.readers.arrays import Member, Members, assemble, held, members_of, pick
 from tamis.io.readers.hdf import stored, values
@@ -42,7 +42,14 @@ def _table(arrays: Members, request: Request) -> Table:
 
 
 def _copy_arrays(path: Path, archive: Path) -> None:
-    command = [sys.executable, "-P", matlab5.__file__, path, archive, str(room_for(file_size(path)))]
+    command: list[str | Path] = [
+        sys.executable,
+        "-P",
+        matlab5.__file__,
+        path,
+        archive,
+        str(room_for(path.stat().st_size)),
+    ]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=os.environ | threads)
     if done.returncode:
@@ -61,7 +68,8 @@ def _with_sparse(arrays: Members) -> Members:
 
 
 def _compressed(parts: list[Member], shape: tuple[int, int]) -> Any:
-    return checked_csr(*(part.load() for part in parts), shape, "csc")
+    data, indices, indptr = (part.load() for part in parts)
+    return checked_csr(data, indices, indptr, shape, "csc")
 
 
 def _version_73(root: Any) -> Members:
@@ -73,8 +81,8 @@ def _version_73(root: Any) -> Members:
         # MATLAB keeps the contents of cells in groups whose names begin with a cross.
         elif not name.startswith("#") and "MATLAB_sparse" in item.attrs:
             shape = (int(item.attrs["MATLAB_sparse"]), item["jc"].shape[0] - 1)
-            # A matrix of zeros has no values.
-            parts = [stored(item[part], part) if part in item else held(np.empty(0, int)) for part in ("data", "ir", "jc")]
+            names = ("data", "ir", "jc")  # A matrix of zeros has no values.
+            parts = [stored(item[part], part) if part in item else held(np.empty(0, int)) for part in names]
             found[name] = Member(shape, np.dtype(float), partial(_compressed, parts, shape))
     return found
 

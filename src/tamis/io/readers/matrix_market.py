@@ -3,7 +3,6 @@
 scipy's reader runs over the end of a file that ends inside a number, and takes ``1.5abc`` for 1.5; Arrow is strict.
 """
 
-import gzip
 import re
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from tamis.io.errors import TableError
-from tamis.io.memory import NAME_BYTES, Expanded, check_room, file_size
+from tamis.io.memory import NAME_BYTES, check_room
 from tamis.io.readers.arrays import assemble, neighbours
+from tamis.io.readers.compression import opened
 from tamis.io.readers.table import Progress, Request, Table
 from tamis.io.sources.sparse import checked_coo
 
@@ -31,14 +31,9 @@ SIGNS = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (small files, read at once)
     """Read a matrix, with names from the files that lie beside it by custom."""
-    stored = file_size(path)
-    if path.suffix.lower() == ".gz":
-        with gzip.open(path, "rb") as raw:
-            stream = Expanded(raw, stored)
-            content = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
-    else:
-        content = path.read_bytes()
-    return assemble(_matrix(content, stored), neighbours(path), request)
+    with opened(path) as stream:
+        content = stream.read()
+    return assemble(_matrix(content, path.stat().st_size), neighbours(path), request)
 
 
 def _matrix(content: bytes, stored: int) -> Any:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def _parquet(path: Path, request: Request) -> Table:
     source = ParquetParts(files, numbers, str(path))
     reason = "not numbers, which a table that is read in pieces must hold"
     left_out = [Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words)] if words else []
-    columns = {name: None for name in (request.index, request.labels)}
+    columns: dict[str | None, Any] = dict.fromkeys((request.index, request.labels))
     if asked := [name for name in columns if name is not None]:
         found = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked)
         columns |= {name: label_array(found.column(name).to_pylist()) for name in asked}

@@ -165,7 +165,8 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
     for entry in wanted:
         patterns = [] if entry in places or not set(entry) & set("*?[") else fnmatch.filter(places, entry)
         if not (hits := [i for name in patterns or [entry] for i in places.get(name, ())]):
-            raise TableError(f"{option} names {entry!r}, which is not a feature of the file{nearest(entry, list(places))}.")
+            near = nearest(entry, list(places))
+            raise TableError(f"{option} names {entry!r}, which is not a feature of the file{near}.")
         found.update(dict.fromkeys(hits))
     return list(found)
 

@@ -11,7 +11,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.memory import file_size
 from tamis.io.sources.source import Names, Paths, TableSource
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -76,7 +75,7 @@ class FlatFile(TableSource):
 def numpy_file(path: str | os.PathLike[str]) -> TableSource:
     """Open a .npy file."""
     with open(path, "rb") as stream:
-        shape, by_columns, dtype = read_header(stream, file_size(path))
+        shape, by_columns, dtype = read_header(stream, os.path.getsize(path))
         return FlatFile(path, shape, dtype, stream.tell(), by_columns)
 
 

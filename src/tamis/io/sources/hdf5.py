@@ -1,6 +1,7 @@
 """HDF5 files, opened after the lists in them were checked: over a damaged one the library would never end."""
 
 import os
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -12,7 +13,7 @@ BLOCK_BYTES = 2**24
 SCANNED = 2**28
 """Of larger files, the beginning and the end are scanned."""
 
-TEXTS, NAMES = b"GCOL\x01\0\0\0", b"HEAP\0\0\0\0"
+LISTS = re.compile(rb"(GCOL)\x01\0\0\0|HEAP\0\0\0\0")
 """What a list of texts (a global heap) and a list of names (a local heap) begin with."""
 
 HEADER, LAST = 16, 1
@@ -35,25 +36,18 @@ def _check_lists(file: IO[bytes]) -> None:
     length = os.fstat(file.fileno()).st_size
     # MATLAB writes some text before the file, from whose beginning it counts.
     base = next((place for place in (0, 512, 1024, 2048) if _part(file, place, 8) == SIGNATURE), 0)
-    for kind, place in _places(file, length):
-        if _texts_never_end(file, place, length) if kind == TEXTS else _room_never_ends(file, place, length, base):
+    for texts, place in _places(file, length):
+        if _texts_never_end(file, place, length) if texts else _room_never_ends(file, place, length, base):
             raise TableError(f"the list at byte {place} leads back to itself; restore the file, or save it anew.")
 
 
-def _places(file: IO[bytes], length: int) -> Iterator[tuple[bytes, int]]:
-    """Yield where lists begin, which is at multiples of eight."""
-    start, left = 0, b""
-    while block := _part(file, start, BLOCK_BYTES):
-        content, base = left + block, start - len(left)
-        for kind in (TEXTS, NAMES):
-            found = content.find(kind)
-            while found >= 0:
-                if (base + found) % 8 == 0:
-                    yield kind, base + found
-                found = content.find(kind, found + 1)
-        left, start = content[-len(TEXTS) + 1 :], start + len(block)
-        if SCANNED <= start < length - SCANNED:
-            left, start = b"", length - SCANNED
+def _places(file: IO[bytes], length: int) -> Iterator[tuple[bool, int]]:
+    """Yield where lists begin, which is at multiples of eight, and whether they are lists of texts."""
+    last = range(max(SCANNED, length - SCANNED), length, BLOCK_BYTES)
+    for start in (*range(0, min(SCANNED, length), BLOCK_BYTES), *last):
+        for found in LISTS.finditer(_part(file, start, BLOCK_BYTES + 7)):  # whole lists in the next block are not seen
+            if (start + found.start()) % 8 == 0:
+                yield found[1] is not None, start + found.start()
 
 
 def _part(file: IO[bytes], start: int, size: int) -> bytes:

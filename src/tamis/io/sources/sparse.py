@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from tamis.io.errors import TableError
-from tamis.io.memory import NAME_BYTES, check_room
-from tamis.io.sources.chunks import check_array
+from tamis.io.memory import NAME_BYTES, check_room, check_stored
 from tamis.io.sources.source import Names, Paths, TableSource
 
 PARTS = ("data", "indices", "indptr")
@@ -89,9 +88,9 @@ class CompressedRows(TableSource):
         if kind != "csr":
             raise TableError("is stored by columns (CSC), which cannot be read row by row; save it as CSR.")
         self._data, self._indices = group["data"], group["indices"]
-        check_array(group["indptr"], "the list of where rows begin")
+        check_stored(group["indptr"], "the list of where rows begin")
         for part in (self._data, self._indices):
-            check_array(part, "the sparse matrix", in_pieces=True)
+            check_stored(part, "the sparse matrix", in_pieces=True)
         stored = min(self._data.shape[0], self._indices.shape[0])
         self._starts = checked_starts(group["indptr"][:], shape[0], stored)
         cell = self._data.dtype.itemsize + self._indices.dtype.itemsize

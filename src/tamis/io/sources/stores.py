@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
+from tamis.io.memory import check_stored
 from tamis.io.sources.arrays import SlicedArray
-from tamis.io.sources.chunks import check_array
 from tamis.io.sources.hdf5 import open_hdf
 from tamis.io.sources.source import Names, Paths, TableSource
 from tamis.io.sources.sparse import CompressedRows
@@ -59,7 +59,7 @@ def stored_matrix(item: Any, place: str, names: Names = None, files: Paths = ())
     """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
     if not hasattr(item, "dtype"):
         return CompressedRows(item, place, names, files)
-    check_array(item, "the matrix", in_pieces=True)
+    check_stored(item, "the matrix", in_pieces=True)
     return SlicedArray(item, place, names, files)
 
 
@@ -107,7 +107,7 @@ def _spelled_out(name: str, codes: Any, categories: Any) -> NDArray[Any]:
 def text(item: Any) -> NDArray[Any]:
     """Read a vector; bytes become text."""
     if not isinstance(item, np.ndarray):
-        check_array(item, "a list of names or labels")
+        check_stored(item, "a list of names or labels")
     values = np.asarray(item[:])
     if values.ndim != 1:
         raise TableError(f"a list of names or labels has the shape {values.shape}; save the file anew.")
