@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
 
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
@@ -16,6 +15,7 @@ from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
 from tamis.io.readers.missing import mark_missing, report_gaps
+from tamis.io.readers.report import kind_counts
 from tamis.io.readers.table import Progress, Request, Table, numbered, places_of, unheard
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
@@ -122,28 +122,21 @@ def _inner_format(path: Path, request: Request) -> str:
 
 
 def _finish(table: Table, request: Request, progress: Progress) -> Table:
-    table = _named_apart(_restricted(table, request.only))
+    """See to names, gaps and counts, and report what the features are."""
+    table = _restricted(table, request.only)
     n, d = table.shape
     if n == 0 or d == 0:
         raise TableError(f"the table has {n} rows and {d} features of numbers.")
-    if table.in_pieces:
-        return streaming.finish(table, request, progress)
-    if issparse(table.X):
-        table = replace(table, X=csr_array(table.X))
-    table = report_gaps(mark_missing(table, request), request)
-    X = table.X
-    if request.scale:
-        X = multiplied(X, equal_total_factors(row_totals(X)))
-    return replace(table, X=logarithms(X) if request.log1p else X)
-
-
-def _named_apart(table: Table) -> Table:
-    """Set distinct names, and the report of formats that know nothing of kinds and hold numbers only."""
-    report = table.report
-    if not report.kinds:
-        report = replace(report, n_rows=table.shape[0], kinds={"number": table.shape[1]})
     names, renamed = numbered([str(name) for name in table.feature_names])
-    return replace(table, feature_names=np.array(names, dtype=object), report=report.with_findings(*renamed))
+    table = replace(table, feature_names=np.array(names, dtype=object), report=table.report.with_findings(*renamed))
+    if table.in_pieces:
+        table = streaming.finish(table, request, progress)
+    else:
+        table = report_gaps(mark_missing(table, request), request)
+        X = multiplied(table.X, equal_total_factors(row_totals(table.X))) if request.scale else table.X
+        table = replace(table, X=logarithms(X) if request.log1p else X)
+    kinds = kind_counts(table.kinds.get(name, "number") for name in table.original_names)
+    return replace(table, report=replace(table.report, n_rows=n, kinds=kinds))
 
 
 def _restricted(table: Table, only: tuple[str, ...]) -> Table:

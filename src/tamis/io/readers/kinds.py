@@ -1,7 +1,7 @@
 """What a feature that is not plainly numeric holds, and what it becomes: numbers, 0/1 features, or nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,11 +36,10 @@ ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
 CODE = r"^0\d+$"
 """Digits behind a zero are words, as in postcodes."""
 
+UNDECIDED = "undecided"
+"""Kind of a finding whose text is a cell that can be read in two ways."""
+
 Floats = NDArray[np.float64]
-
-
-class UndecidedMarksError(ValueError):
-    """A feature's numbers can be read in two ways; the cell that shows it is the argument."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Feature:
     findings: tuple[Finding, ...] = ()
 
 
-def trimmed(column: Any, missing: frozenset[str]) -> Any:
+def trimmed(column: Any, missing: Collection[str]) -> Any:
     """Return a text column without spaces around its cells, null where they stand for a missing value."""
     cells = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
     return pc.if_else(pc.is_in(cells, value_set=pa.array(sorted(missing))), None, cells)
@@ -121,7 +120,7 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
     if numbers.values is not None:
         return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
     if numbers.undecided:
-        raise UndecidedMarksError(numbers.undecided)
+        return Finding(UNDECIDED, numbers.undecided, "", (name,))
     words = _words(name, cells, keep)
     if numbers.share and not keep and (numbers.share > 0.5 or isinstance(words, Feature)):
         return _mixture(name, numbers)

@@ -79,9 +79,6 @@ def report_gaps(table: Table, request: Request) -> Table:
 
 def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
     """Return the table without some features, of which some have no value at all."""
-    kinds = dict(table.report.kinds)
-    for name in dict.fromkeys(table.originals[out].tolist()):
-        kinds[_kind(table, name)] -= 1
     some, none = (tuple(dict.fromkeys(map(str, table.originals[which]))) for which in (out & ~empty, out & empty))
     findings = []
     if some:
@@ -89,17 +86,7 @@ def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> 
         findings.append(Finding(LEFT_OUT, "missing in more than half of the rows", option, some))
     if none:
         findings.append(Finding(LEFT_OUT, "it has no value at all", "", none))
-    report = replace(table.report, kinds=kinds).with_findings(*findings)
-    return replace(table.with_features(np.flatnonzero(~out)), report=report)
-
-
-def _kind(table: Table, name: str) -> str:
-    """Return the kind of a feature; categories have 0/1 features named by their levels."""
-    if name not in table.texts:
-        return "number"
-    if table.feature_names[table.originals == name].tolist() != [name]:
-        return "category"
-    return next(iter(set(table.report.kinds) - {"number"}), "number")
+    return replace(table.with_features(np.flatnonzero(~out)), report=table.report.with_findings(*findings))
 
 
 def _sentinels(table: Table) -> list[Finding]:

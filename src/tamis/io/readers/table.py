@@ -102,8 +102,9 @@ class Table:
     groups : ndarray of str or None
         The feature of the file that each encoded feature belongs to; a category is several 0/1 features. None if
         each is one of its own.
-    texts : dict
-        Cells of features that are not written as numbers (categories, booleans, dates), as the file has them.
+    kinds, texts : dict
+        Of features that are not written as numbers (categories, booleans, dates): the kind, and the cells as the file
+        has them.
     report : ReadReport
         What was read and what was assumed.
     """
@@ -115,6 +116,7 @@ class Table:
     index_name: str = "sample"
     label_name: str = "label"
     groups: NDArray[Any] | None = None
+    kinds: dict[str, str] = field(default_factory=dict, repr=False)
     texts: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     report: ReadReport = field(default_factory=ReadReport, repr=False)
 
