@@ -8,7 +8,8 @@ from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import NotFittedError
 
 from tamis import base
-from tamis.base import FeatureSelector, Selection, UnusableFeaturesWarning
+from tamis.base import FeatureSelector, Selection
+from tamis.checks import UnusableFeaturesWarning
 from tamis.verdict import judge
 
 

@@ -12,7 +12,10 @@ from tamis._version import __version__
 from tamis.selectors import SELECTORS, by_class_name
 
 _HOMES = {
+    "CurveDisplay": "tamis.displays",
     "Recipe": "tamis.lscae.recipe",
+    "SelectionDisplay": "tamis.displays",
+    "StructureDisplay": "tamis.displays",
     "TableError": "tamis.io.errors",
     "choose_k": "tamis.sizes",
     "compare_panels": "tamis.single_cell",

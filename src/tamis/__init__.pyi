@@ -2,6 +2,9 @@ from os import PathLike
 
 from tamis._version import __version__ as __version__
 from tamis.base import FeatureSelector
+from tamis.displays import CurveDisplay as CurveDisplay
+from tamis.displays import SelectionDisplay as SelectionDisplay
+from tamis.displays import StructureDisplay as StructureDisplay
 from tamis.io.errors import TableError as TableError
 from tamis.io.sources import open_source as open_source
 from tamis.lscae.recipe import Recipe as Recipe

@@ -17,22 +17,18 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.checks import check_range, warn_of_ties
+from tamis.checks import check_cells, check_range, warn_of_ties, warn_of_unusable
 from tamis.columns import ColumnStatistics, summarise_columns
 from tamis.features import Features, check_names, listed, read_groups, text_features
 from tamis.io.sources import TableSource, as_source
+from tamis.reprs import html_selection
 from tamis.sizes import choose_k
 from tamis.structure.candidates import FillerWarning, filler_message
 from tamis.verdict import Evidence, Verdict, judge, structure_of
 
 MIN_ROWS = 3
-
 MAX_MISSING = 0.5
 """Features with a larger share of missing cells are left out."""
-
-
-class UnusableFeaturesWarning(UserWarning):
-    """Some features hold one value only, or hardly any value, and cannot be selected."""
 
 
 class Selection(NamedTuple):
@@ -156,7 +152,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         X = self._check_table(X) if source is None else self._check_source(source)
         statistics = summarise_columns(X)
         features = read_groups(self.groups, self.n_features_in_, getattr(self, "feature_names_in_", None))
-        self._check_cells(statistics, features)
+        check_cells(statistics, self._allows_missing, features.listed)
         check_range(statistics, getattr(self, "scale", "standard"), features.listed)
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
@@ -217,7 +213,18 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             warn(filler_message(n_filler, n_free, n_structured), FillerWarning, stacklevel=4)
 
     def transform(self, X: Any) -> Any:
-        """Return the selected features of X, in the order they have there."""
+        """Return the selected features of X, in the order they have there.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
+            A table with the features seen by ``fit``.
+
+        Returns
+        -------
+        array, DataFrame or sparse matrix of shape (n_samples, k)
+            The selected features.
+        """
         check_is_fitted(self)
         source = as_source(X)
         if source is None:
@@ -228,10 +235,24 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         return source[:, np.flatnonzero(self.support_)]
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the fitted selector, without code, to a file that :func:`tamis.load` reads; return the path."""
+        """Write the fitted selector, without code, to a file that :func:`tamis.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that exists is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         from tamis.io.persistence import save
 
         return save(self, Path(path))
+
+    def _html_repr(self) -> str:
+        return str(super()._html_repr()) + html_selection(self)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -269,11 +290,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if not source.shape[1]:
             raise ValueError(f"{source.place}: holds no features.")
         self.n_features_in_ = source.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
         if source.names is not None:
             check_names(source.names)
             self.feature_names_in_ = source.names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return source
 
     def _check_rows(self, n_rows: int) -> None:
@@ -281,15 +301,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             raise ValueError(
                 f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
                 f"n_samples = {n_rows}. Pass more rows, or transpose X if its samples are in columns."
-            )
-
-    def _check_cells(self, statistics: ColumnStatistics, features: Features) -> None:
-        bad = statistics.non_finite - (statistics.missing if self._allows_missing else 0)
-        if bad.any():
-            what, fill = ("inf", "Replace it by NaN") if self._allows_missing else ("NaN or inf", "Fill the gaps")
-            raise ValueError(
-                f"X holds {what}, the first in row {statistics.bad_row}: {features.listed(np.flatnonzero(bad))}. "
-                f"{fill} (for example with sklearn.impute.SimpleImputer) or drop these features."
             )
 
     def _plan(self, X: Any, statistics: ColumnStatistics, features: Features) -> Task:
@@ -306,7 +317,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
         usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
         asked_for = np.concatenate([features.members(must_keep), features.members(never)])
-        self._warn_of_unusable(np.setdiff1d(np.flatnonzero(~usable), asked_for), features)
+        warn_of_unusable(np.setdiff1d(np.flatnonzero(~usable), asked_for), features.listed, stacklevel=5)
         free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
         candidates, k = np.flatnonzero(free), self.n_features_to_select
@@ -337,12 +348,3 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 "select more features."
             )
         return int(k)
-
-    def _warn_of_unusable(self, unusable: NDArray[np.intp], features: Features) -> None:
-        if unusable.size:
-            warn(
-                "Features with one value only, or missing in most rows, are never selected: "
-                f"{features.listed(unusable)}. Name them in must_keep to select them all the same.",
-                UnusableFeaturesWarning,
-                stacklevel=5,
-            )

@@ -1,4 +1,4 @@
-"""Checks that the values of features can be computed with, and that their scores tell them apart."""
+"""Checks that the values of features can be computed with, that they vary, and that their scores tell them apart."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,23 @@ MAX_UNSCALED = 1e15
 """Larger values, if they are not scaled, have no digits left for differences of one, and their products overflow."""
 
 
+class UnusableFeaturesWarning(UserWarning):
+    """Some features hold one value only, or hardly any value, and cannot be selected."""
+
+
 class TiedScoresWarning(UserWarning):
     """Selected features have no finite score, or all features have the same, so that their order in X decides."""
+
+
+def check_cells(statistics: ColumnStatistics, allows_missing: bool, named: Callable[[NDArray[np.intp]], str]) -> None:
+    """Raise a ValueError that names the features with infinite cells, or missing ones where these are not allowed."""
+    bad = statistics.non_finite - (statistics.missing if allows_missing else 0)
+    if bad.any():
+        what, fill = ("inf", "Replace it by NaN") if allows_missing else ("NaN or inf", "Fill the gaps")
+        raise ValueError(
+            f"X holds {what}, the first in row {statistics.bad_row}: {named(np.flatnonzero(bad))}. "
+            f"{fill} (for example with sklearn.impute.SimpleImputer) or drop these features."
+        )
 
 
 def check_range(statistics: ColumnStatistics, scale: str | None, named: Callable[[NDArray[np.intp]], str]) -> None:
@@ -61,3 +76,14 @@ def warn_of_ties(
         TiedScoresWarning,
         **where,
     )
+
+
+def warn_of_unusable(features: NDArray[np.intp], named: Callable[[NDArray[np.intp]], str], **where: Any) -> None:
+    """Warn of features that cannot be selected; ``where`` is passed on to ``warnings.warn``."""
+    if features.size:
+        warn(
+            "Features with one value only, or missing in most rows, are never selected: "
+            f"{named(features)}. Name them in must_keep to select them all the same.",
+            UnusableFeaturesWarning,
+            **where,
+        )

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from tamis.reprs import html_list
 from tamis.structure.bases import Indices
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
@@ -54,6 +55,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.headline}: {' '.join(self.reasons)}"
+
+    def _repr_html_(self) -> str:
+        return html_list(self.headline, self.reasons)
 
     @property
     def headline(self) -> str:

@@ -190,7 +190,7 @@ def _collect_garbage_again() -> None:
 def _worded(warning: Any, table: "Table") -> str:
     import numpy as np
 
-    from tamis.base import UnusableFeaturesWarning
+    from tamis.checks import UnusableFeaturesWarning
     from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
     from tamis.io.readers.report import counted, listed

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from tamis.extras import require
 from tamis.features import owners
 from tamis.io.sources import as_source
+from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
@@ -106,6 +107,17 @@ class Structure:
     def __repr__(self) -> str:
         counts = f"{self.n_structured} of {len(self.pvalues)} features, {self.n_directions} directions"
         return f"<Structure: {counts}, fdr={self.fdr:g}>"
+
+    def _repr_html_(self) -> str:
+        def name(j: int) -> str:
+            return str(self.feature_names[j]) if len(self.feature_names) else f"x{j}"
+
+        first = self.order[:MAX_ROWS]
+        partners = [name(j) if j >= 0 else "" for j in self.partner[first]]
+        passed = ["yes" if passes else "no" for passes in self.structured[first]]
+        evidence = (f"{p:.2g}" for p in self.pvalues[first])
+        rows = zip(map(name, first), passed, evidence, partners, strict=True)
+        return html_table(repr(self)[1:-1], ("feature", "structured", "p", "depends on"), rows, len(self.order))
 
 
 def find_structure(

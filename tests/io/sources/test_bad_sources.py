@@ -16,7 +16,7 @@ from tamis.io.errors import TableError
 from tamis.io.sources import RowBlocks, open_source
 from tamis.lscae.rows import disk
 
-pytestmark = pytest.mark.filterwarnings("ignore::tamis.base.UnusableFeaturesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.checks.UnusableFeaturesWarning")
 
 
 @pytest.fixture
