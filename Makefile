@@ -38,6 +38,18 @@ paper-quick: setup
 paper-page: setup
 	$(BIN)/python -m research.paper page
 
+DOCS := .venv/.docs
+
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+# The site, into build/docs/html: the gallery is run, warnings are errors, internal links are checked.
+docs: $(DOCS)
+	rm -rf build/docs docs/gallery docs/generated
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs/html
+	$(BIN)/python docs/check_links.py build/docs/html
+
 PEERS := .venv/.peers
 
 $(PEERS): $(STAMP) research/requirements.txt

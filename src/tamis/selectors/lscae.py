@@ -98,7 +98,7 @@ class LSCAE(FeatureSelector):
         probability; ``pandas.DataFrame(history_)`` makes a table of it.
     units_ : ndarray of shape (k,)
         The feature that each unit was given, or the number of the group, all distinct.
-    selection_probs_ : ndarray of shape (k, n_features_in_)
+    selection_probs_ : ndarray of shape (k, n_features)
         Probability of each unit to show each feature, or group, at the end of training; it may be given another one
         afterwards.
     scaling_, feature_means_ : tuple of ndarray, ndarray
@@ -270,7 +270,7 @@ class LSCAE(FeatureSelector):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features_in_)
+        ndarray of shape (n_samples, n_features)
             All features in the units of the data seen by ``fit``; the selected ones are returned as given.
         """
         check_is_fitted(self)

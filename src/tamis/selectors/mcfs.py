@@ -49,7 +49,7 @@ class MCFS(FeatureSelector):
 
     Attributes
     ----------
-    coefficients_ : ndarray of shape (n_eigenvectors, n_features_in_)
+    coefficients_ : ndarray of shape (n_eigenvectors, n_features)
         The weights a.
 
     Notes

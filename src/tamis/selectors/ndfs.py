@@ -79,7 +79,7 @@ class NDFS(FeatureSelector):
 
     Attributes
     ----------
-    indicators_ : ndarray of shape (n_samples, n_clusters_)
+    indicators_ : ndarray of shape (n_samples, n_clusters)
         The F that was found.
     objectives_ : ndarray
         The objective after every round; it never rises.
