@@ -69,7 +69,12 @@ html_theme_options = {
 html_sidebars = {"index": [], "start": [], "which": [], "changelog": []}
 
 ROOT = Path(__file__).parents[1]
-PAGES = {"CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security", "research/README.md": "research"}
+PAGES = {
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+    "research/README.md": "research",
+}
 
 
 def read_files_of_the_root(app, docname, source):

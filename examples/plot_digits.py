@@ -19,12 +19,12 @@ from tamis import LSCAE
 X, y = load_digits(return_X_y=True)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)  # constant pixels
-    selector = LSCAE(n_features_to_select=20, random_state=0).fit(X[:1200])
+    selector = LSCAE(n_features_to_select=20, random_state=0).fit(X[:700])
 
 # %%
 # ``reconstruct`` computes all pixels from the selected ones, here of images that the selector has not seen.
 
-unseen = X[1200:1206]
+unseen = X[700:706]
 back = selector.reconstruct(selector.transform(unseen))
 figure, axes = plt.subplots(3, 6, figsize=(8, 4.2), layout="constrained")
 rows = (unseen, np.where(selector.support_, unseen, np.nan), back)

@@ -23,7 +23,7 @@ from tamis import LSCAE
 X, y = load_wine(return_X_y=True)
 model = make_pipeline(LSCAE(random_state=0), StandardScaler(), LogisticRegression())
 grid = {"lscae__n_features_to_select": [2, 5], "lscae__recipe__self_loops": [False, True]}
-search = GridSearchCV(model, grid, cv=3).fit(X, y)
+search = GridSearchCV(model, grid, cv=2).fit(X, y)
 search.best_params_
 
 # %%
@@ -34,6 +34,6 @@ table = results.pivot(
     index="param_lscae__n_features_to_select", columns="param_lscae__recipe__self_loops", values="mean_test_score"
 )
 ax = table.plot.bar(rot=0, ylim=(0.5, 1), color=["#0072B2", "#E69F00"])
-ax.set(xlabel="number of features", ylabel="accuracy, 3 folds")
+ax.set(xlabel="number of features", ylabel="accuracy, 2 folds")
 ax.legend(title="self-loops", loc="lower right")
 plt.tight_layout()

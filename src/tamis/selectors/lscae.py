@@ -158,12 +158,38 @@ class LSCAE(FeatureSelector):
 
     @classmethod
     def from_paper(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
-        """Return a selector that follows the paper to the letter, except for changed parameters or recipe fields."""
+        """Return a selector that follows the paper to the letter, except for what is changed.
+
+        Parameters
+        ----------
+        n_features_to_select : int, "auto" or None, default=None
+            As for the class.
+        **changes : dict
+            Parameters of the selector, or fields of the recipe, that are changed.
+
+        Returns
+        -------
+        LSCAE
+            Not fitted yet.
+        """
         return cls._from_preset("paper", n_features_to_select, changes)
 
     @classmethod
     def from_public_code(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
-        """Return a selector with the defaults of the authors' public code, except for what is changed."""
+        """Return a selector with the defaults of the authors' public code, except for what is changed.
+
+        Parameters
+        ----------
+        n_features_to_select : int, "auto" or None, default=None
+            As for the class.
+        **changes : dict
+            Parameters of the selector, or fields of the recipe, that are changed.
+
+        Returns
+        -------
+        LSCAE
+            Not fitted yet.
+        """
         return cls._from_preset("public-code", n_features_to_select, changes)
 
     @classmethod

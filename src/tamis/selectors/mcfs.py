@@ -46,6 +46,8 @@ class MCFS(FeatureSelector):
         Preprocessing of the features: z-scores, centring or none. The regressions have no intercept.
     must_keep, never : sequence of int or str, default=()
         Features, by position or name, that are always or never selected.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together; a group has the mean score of its features.
 
     Attributes
     ----------

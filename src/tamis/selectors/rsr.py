@@ -38,6 +38,8 @@ class RSR(FeatureSelector):
         Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
         Features, by position or name, that are always or never selected.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together; a group has the mean score of its features.
 
     Attributes
     ----------

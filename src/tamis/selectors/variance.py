@@ -18,6 +18,8 @@ class VarianceScore(FeatureSelector):
         Number of features to select; None selects half of them.
     must_keep, never : sequence of int or str, default=()
         Features, by position or name, that are always or never selected.
+    groups : sequence of labels, mapping of label to features, or None, default=None
+        Features that are selected or left out together; a group has the mean score of its features.
 
     Notes
     -----

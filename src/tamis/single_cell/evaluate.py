@@ -24,7 +24,19 @@ N_PROGRAMMES = 20
 def evaluate_panel(adata: "anndata.AnnData", genes: Sequence[str], **options: Any) -> "pandas.DataFrame":
     """Score a list of genes beside random and highly variable ones.
 
-    It is :func:`compare_panels` of one panel, named "panel", which documents the options and the scores.
+    Parameters
+    ----------
+    adata : AnnData
+        Cells × genes, as for :func:`tamis.select_genes`.
+    genes : sequence of str
+        The panel.
+    **options : dict
+        Passed to :func:`tamis.compare_panels`.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`tamis.compare_panels`; the row of the list is named "panel".
     """
     return compare_panels(adata, {"panel": genes}, **options)
 
@@ -52,7 +64,7 @@ def compare_panels(
         Names of panels to their genes.
     cell_type_key, batch_key : str, optional
         Columns of ``adata.obs``; they add the scores that need them.
-    layer, use_raw, gene_key
+    layer, use_raw, gene_key : str, bool, str, optional
         As for :func:`tamis.select_genes`.
     references : bool, default=True
         Whether random and highly variable lists as long as the first panel are added.
