@@ -24,9 +24,9 @@ selector = LSCAE(n_features_to_select=5, random_state=0).fit(open_source(path))
 [table.names[j] for j in selector.selected_]
 
 # %%
-# How training went: J falls while the temperature does.
+# The first two of them, of every tenth row.
 
-history = selector.history_
-figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
-ax.plot(history["epoch"], history["objective"], color="#0072B2")
-ax.set(xlabel="epoch", ylabel="J")
+i, j = selector.selected_[:2]
+figure, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+ax.scatter(table.X[::10, i], table.X[::10, j], 5, table.labels[::10], cmap="viridis")
+ax.set(xlabel=table.names[i], ylabel=table.names[j])

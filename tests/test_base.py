@@ -294,3 +294,8 @@ def test_without_groups_selected_groups_are_features(grouped):
 def test_bad_groups_get_a_sentence(groups, sentence, grouped):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         ByMean(1, groups=groups).fit(grouped)
+
+
+def test_the_structure_of_a_frame_has_its_names(blobs):
+    frame = pd.DataFrame(blobs.X, columns=blobs.names)
+    assert set(tamis.StructurePursuit(2).fit(frame).structure_.to_frame().index) == set(blobs.names)

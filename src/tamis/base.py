@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -157,6 +157,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
         self._rank(self._scored(X, task, features), task, features)
+        if getattr(self, "structure_", None) and features.names is not None:
+            self.structure_ = replace(self.structure_, feature_names=features.names)
         self._evidence = Evidence.of(X, features.members(task.must_keep), task.owner)
         self._warn_of_filler(task, features)
         return self
@@ -223,7 +225,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Returns
         -------
         array, DataFrame or sparse matrix of shape (n_samples, k)
-            The selected features.
         """
         check_is_fitted(self)
         source = as_source(X)
@@ -245,7 +246,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         Returns
         -------
         Path
-            The file.
         """
         from tamis.io.persistence import save
 
