@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.exceptions import NotFittedError
 
-from tamis import base
+from tamis import StructurePursuit, base
 from tamis.base import FeatureSelector, Selection
 from tamis.checks import UnusableFeaturesWarning
 from tamis.verdict import judge
@@ -298,4 +298,4 @@ def test_bad_groups_get_a_sentence(groups, sentence, grouped):
 
 def test_the_structure_of_a_frame_has_its_names(blobs):
     frame = pd.DataFrame(blobs.X, columns=blobs.names)
-    assert set(tamis.StructurePursuit(2).fit(frame).structure_.to_frame().index) == set(blobs.names)
+    assert set(StructurePursuit(2).fit(frame).structure_.to_frame().index) == set(blobs.names)
