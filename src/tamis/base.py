@@ -157,8 +157,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
         self._rank(self._scored(X, task, features), task, features)
-        if getattr(self, "structure_", None) and features.names is not None:
-            self.structure_ = replace(self.structure_, feature_names=features.names)
+        if (found := getattr(self, "structure_", None)) and features.names is not None:
+            self.structure_ = replace(found, feature_names=features.names)
         self._evidence = Evidence.of(X, features.members(task.must_keep), task.owner)
         self._warn_of_filler(task, features)
         return self
