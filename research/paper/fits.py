@@ -100,5 +100,5 @@ def _plain_settings(selector: FeatureSelector) -> dict[str, Any]:
     """Return the parameters, and the fields of the recipe, as JSON can hold them."""
     settings = {name: value for name, value in selector.get_params(deep=False).items() if name not in KEPT_OUT}
     if isinstance(selector, LSCAE):
-        settings |= selector._resolved_recipe().get_params()
+        settings |= selector.resolved_recipe().get_params()
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}

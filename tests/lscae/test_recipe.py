@@ -21,6 +21,7 @@ CHANGES = {
     "terms": (QUICK, ("score",)),
     "structure_first": (QUICK, False),
     "fdr": (QUICK, 0.9),
+    "shortlist": (QUICK, 1),
     "decoder": (QUICK, "network"),
     "hidden_units": (QUICK, (3, 4)),
     "readout": (NETWORK, "trained"),
@@ -38,7 +39,6 @@ CHANGES = {
     "max_epochs": (QUICK, 7),
     "n_steps": (replace(QUICK, max_epochs=None, n_steps=5), 8),
     "n_init": (QUICK, 2),
-    "narrowing": (UNTESTED, False),
     "max_exchanged": (UNTESTED, 0),
     "evaluation_rows": (QUICK, 30),
     "evaluation_samples": (replace(QUICK, evaluation_rows=30), 1),
@@ -49,6 +49,7 @@ BAD = {
     "terms": [(), ("variance",), "score", 3],
     "structure_first": ["yes"],
     "fdr": [0, 1, "low"],
+    "shortlist": [0, 1.5],
     "decoder": ["mlp", None],
     "hidden_units": [(0,), (1.5,), 8],
     "readout": ["fitted"],
@@ -66,7 +67,6 @@ BAD = {
     "max_epochs": [0, 1.5],
     "n_steps": [0],
     "n_init": [0],
-    "narrowing": ["no"],
     "max_exchanged": [-1],
     "evaluation_rows": [2],
     "evaluation_samples": [0],
@@ -110,7 +110,7 @@ def test_the_paper_preset_is_the_paper():
         terms=("reconstruction", "score"), structure_first=False, decoder="network", hidden_units=(128, 128),
         readout="trained", graph_on="concrete", bandwidth="nearest", diffusion_steps=1, self_loops=True,
         normalize_score=False, redundancy_penalty=100.0, temperature=(10.0, 0.01), annealing="linear",
-        selector_lr=1.0, decoder_lr=0.01, batch_size=64, max_epochs=300, n_init=1, narrowing=False,
+        selector_lr=1.0, decoder_lr=0.01, batch_size=64, max_epochs=300, n_init=1,
     ) == PAPER == PRESETS["paper"]  # fmt: skip
 
 
@@ -138,12 +138,13 @@ def test_the_ablations_have_one_term():
     for selector, term in ((CAE, "reconstruction"), (ConcreteLaplacian, "score")):
         assert {recipe.terms for recipe in selector._presets.values()} == {(term,)}
         assert not selector._presets["default"].structure_first
+        assert selector(2, recipe=Recipe(n_steps=9)).resolved_recipe() == Recipe(n_steps=9, terms=(term,))
 
 
 @pytest.mark.parametrize("name", ["max_epochs", "batch_size", "n_init"])
 def test_parameters_of_the_selector_overrule_the_recipe(name):
-    assert getattr(LSCAE(2, recipe="paper", **{name: 7})._resolved_recipe(), name) == 7
-    assert LSCAE(2, recipe="paper")._resolved_recipe() == PAPER
+    assert getattr(LSCAE(2, recipe="paper", **{name: 7}).resolved_recipe(), name) == 7
+    assert LSCAE(2, recipe="paper").resolved_recipe() == PAPER
 
 
 def test_a_recipe_cannot_be_changed():
@@ -154,7 +155,7 @@ def test_a_recipe_cannot_be_changed():
 @pytest.mark.parametrize("given", [None, "default", "paper", QUICK], ids=str)
 def test_set_params_makes_another_recipe(given):
     selector = LSCAE(2, recipe=given)
-    before = selector._resolved_recipe()
+    before = selector.resolved_recipe()
     assert selector.set_params(recipe__self_loops=True, recipe__n_steps=9, n_init=3) is selector
     assert selector.recipe == replace(before, self_loops=True, n_steps=9)
     assert selector.n_init == 3
@@ -166,6 +167,8 @@ def test_set_params_refuses_what_no_recipe_has():
         LSCAE(2).set_params(recipe__loops=True)
     with pytest.raises(ValueError, match=r"recipe: n_steps takes a positive whole number; got 0\."):
         LSCAE(2).set_params(recipe__n_steps=0)
+    with pytest.raises(ValueError, match=r"recipe takes one of \['default', .*\] or a Recipe; got 'printed'\."):
+        LSCAE(2, recipe="printed").set_params(recipe__self_loops=True)
     with pytest.raises(ValueError, match="'recipe' parameter of LSCAE must be a str among"):
         LSCAE(1, recipe="printed").fit(np.eye(4))
 

@@ -25,7 +25,7 @@ def test_tail_probability_never_rises(ordered):
 
 
 def test_tail_probability_is_the_share_of_draws_below_the_tail(ordered):
-    for value in np.quantile(ordered, [0.0, 0.1, 0.5, 0.9, 0.97]):
+    for value in np.quantile(ordered, [0.0, 0.1, 0.5, 0.8, 0.89]):
         share = (1 + np.sum(ordered >= value)) / 2001
         assert tail_probability(np.array([value]), ordered)[0] == pytest.approx(share)
 
@@ -44,7 +44,8 @@ def test_draws_far_beyond_the_tail_count_as_often_as_they_are():
 
 
 def test_tail_probability_is_near_the_truth_far_out(ordered):
-    assert tail_probability(np.array([9.0]), ordered)[0] == pytest.approx(1 - np.exp(-np.exp(-9.0)), rel=0.9)
+    found = tail_probability(np.array([9.0]), ordered)[0]
+    assert abs(np.log(found / -np.expm1(-np.exp(-9.0)))) < 1
 
 
 @pytest.mark.parametrize("draws", [[], [1.0]])

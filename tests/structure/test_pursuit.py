@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tamis.structure.pursuit import RIDGE, pursue
+from tamis.structure.pursuit import RIDGE, pursue, shortlist
 from tamis.structure.sample import standardised
 
 NONE = np.empty(0, np.intp)
@@ -99,3 +99,15 @@ def test_the_table_is_not_changed(Z, goal):
     pursue(Z, goal, np.arange(7), NONE, 3)
     np.testing.assert_array_equal(Z, before[0])
     np.testing.assert_array_equal(goal, before[1])
+
+
+def test_a_shortlist_has_the_largest_gains_of_each_step_and_what_the_pursuit_takes(Z, goal):
+    everyone = np.arange(7)
+    order, _ = pursue(Z, goal, everyone, NONE, 3)
+    assert shortlist(Z, goal, everyone, NONE, 3, 1).tolist() == sorted(order)
+    listed = shortlist(Z, goal, everyone, NONE, 2, 2)
+    assert len(listed) == 4
+    assert set(order[:2]) <= set(listed)
+    energy = (Z**2).sum(axis=0) + RIDGE * len(Z)
+    assert set(np.argsort(-((Z.T @ goal) ** 2).sum(axis=1) / energy)[:2]) <= set(listed)
+    assert shortlist(Z, goal, everyone, NONE, 7, 8).tolist() == everyone.tolist()

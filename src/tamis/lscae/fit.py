@@ -29,7 +29,8 @@ from tamis.lscae.train.checkpoint import Checkpointer
 from tamis.lscae.train.loop import Callback, train
 from tamis.lscae.train.network import Network
 from tamis.structure import Structure, find_structure
-from tamis.structure.candidates import choose_candidates, goal_directions
+from tamis.structure.candidates import choose_candidates, goal_directions, pursuit_of
+from tamis.structure.pursuit import shortlist
 
 MAX_TARGETS = 2048
 """At most so many features, drawn at random, are reconstructed during training where all are the goal."""
@@ -79,8 +80,10 @@ def fit(
     """Select features of a checked table by a recipe."""
     used = Scaling(*task.statistics.scaling(scale))
     rows = open_rows(X, used, recipe, device)
-    structure = examine_features(X, task, recipe, n_threads, seed) if recipe.structure_first else None
-    problem = state_problem(X, task, structure, rows, used, seed)
+    structure, candidates = None, task.candidates
+    if recipe.structure_first:
+        structure, candidates = examine_features(X, task, recipe, n_threads, seed)
+    problem = state_problem(X, task, structure, candidates, rows, used, seed)
     samples = draw_samples(problem, recipe)
     best, values = train_restarts(problem, recipe, samples, callback, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
@@ -97,18 +100,35 @@ def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device) ->
     return kind(X, scaling, device, distributed.rank_and_size())
 
 
-def examine_features(X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int) -> Structure:
-    """Return which features carry structure; processes that share a fit have what the first one found."""
+def examine_features(
+    X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int
+) -> tuple[Structure, NDArray[np.intp]]:
+    """Return which features carry structure, and those to choose from, best suited to explain it.
+
+    Processes that share a fit have what the first one found.
+    """
+    n_units = task.k - len(task.must_keep)
     with threadpool_limits(n_threads, user_api="blas"):
-        return distributed.broadcast(find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed))
+        structure = find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed)
+        candidates = choose_candidates(structure, task.candidates, n_units, task.owner)
+        if len(candidates) > recipe.shortlist * n_units > 0:
+            stated = pursuit_of(X, structure, candidates, task.must_keep, task.owner, seed)
+            candidates = shortlist(**stated, n_steps=n_units, per_step=recipe.shortlist)
+    return distributed.broadcast((structure, candidates))
 
 
-def state_problem(X: Any, task: Task, structure: Structure | None, rows: Rows, scaling: Scaling, seed: int) -> Problem:
+def state_problem(
+    X: Any,
+    task: Task,
+    structure: Structure | None,
+    candidates: NDArray[np.intp],
+    rows: Rows,
+    scaling: Scaling,
+    seed: int,
+) -> Problem:
     """Return what is to be chosen, from what, to explain what."""
     used, n_units = scaling.features, task.k - len(task.must_keep)
-    kept, candidates = task.must_keep, task.candidates
-    if structure is not None:
-        candidates = choose_candidates(structure, candidates, n_units, task.owner)
+    kept = task.must_keep
     targets = Targets() if structure is None else goal(X, task, structure, candidates, scaling)
     if task.groups is None:
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))

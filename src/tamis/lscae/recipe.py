@@ -29,6 +29,9 @@ class Recipe:
         are reconstructed (the paper).
     fdr : float, default=0.1
         Level of that test: the share of false ones among the features that it calls structured.
+    shortlist : int, default=8
+        After that test, the layer chooses from so many candidates for each unit: at each step of a pursuit of the
+        directions (:class:`tamis.StructurePursuit`), those that explain most of what is left.
     decoder : {"graph", "network"}, default="graph"
         What reconstructs: the graph of the selected features, ``f̂ = P f``, which predicts each row from its neighbours
         and needs no training, or a multilayer perceptron (the paper).
@@ -65,8 +68,6 @@ class Recipe:
         Optimiser steps where ``max_epochs`` is None: whole passes, but at most three times as many steps.
     n_init : int, default=1
         Number of restarts; the hard selection with the smallest J wins.
-    narrowing : bool, default=True
-        Whether features that no unit wants leave the race during training, which makes it faster.
     max_exchanged : int, default=32
         Selections of at most this many features are refined: single ones are exchanged while J falls.
     evaluation_rows, evaluation_samples : int, default=512, 4
@@ -76,6 +77,7 @@ class Recipe:
     terms: tuple[str, ...] = TERMS
     structure_first: bool = True
     fdr: float = FDR
+    shortlist: int = 8
     decoder: str = "graph"
     hidden_units: tuple[int, ...] = (128, 128)
     readout: str = "solved"
@@ -93,7 +95,6 @@ class Recipe:
     max_epochs: int | None = None
     n_steps: int = 150
     n_init: int = 1
-    narrowing: bool = True
     max_exchanged: int = 32
     evaluation_rows: int = 512
     evaluation_samples: int = 4
@@ -153,6 +154,7 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "terms": (f"some of {TERMS}", lambda names: _are(names, TERMS.__contains__) and len(names) > 0),
     "structure_first": FLAG,
     "fdr": ("a number between 0 and 1", lambda value: _is_positive(value) and value < 1),
+    "shortlist": COUNT,
     "decoder": _one_of("graph", "network"),
     "hidden_units": ("widths of layers, such as (128, 128)", lambda widths: _are(widths, _is_count)),
     "readout": _one_of("solved", "trained"),
@@ -170,7 +172,6 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "max_epochs": ("a positive whole number or None", lambda value: value is None or _is_count(value)),
     "n_steps": COUNT,
     "n_init": COUNT,
-    "narrowing": FLAG,
     "max_exchanged": ("a whole number of at least 0", lambda value: _is_count(value, 0)),
     "evaluation_rows": ("a whole number of at least 3", lambda value: _is_count(value, 3)),
     "evaluation_samples": COUNT,
@@ -192,7 +193,6 @@ PAPER = Recipe(
     decoder_lr=0.01,
     batch_size=64,
     max_epochs=300,
-    narrowing=False,
 )
 """The paper to the letter. It prints neither the batch size nor the constant of the penalty ("large")."""
 

@@ -53,7 +53,8 @@ class LSCAE(FeatureSelector):
         (see :func:`tamis.choose_k`).
     recipe : {"default", "paper", "public-code"}, Recipe or None, default=None
         Every scientific choice of the method, see :class:`tamis.Recipe`: None is the default, "paper" follows the paper
-        to the letter, "public-code" has the defaults of its authors' package.
+        to the letter, "public-code" has the defaults of its authors' package. ``CAE`` and ``ConcreteLaplacian`` have
+        presets of their own, and keep their own term of any recipe.
     max_epochs, batch_size, n_init : int or None, default=None
         Passes over the data, rows in a batch and number of restarts; None: the recipe's.
     scale : {"standard", "center"} or None, default="standard"
@@ -137,7 +138,7 @@ class LSCAE(FeatureSelector):
 
     @property
     def _selects_groups(self) -> bool:  # type: ignore[override]
-        return not self._resolved_recipe().uses_codes
+        return not self.resolved_recipe().uses_codes
 
     _presets: ClassVar[dict[str, Recipe]] = PRESETS
 
@@ -211,10 +212,16 @@ class LSCAE(FeatureSelector):
         return self
 
     def _named_recipe(self) -> Recipe:
-        return self.recipe if isinstance(self.recipe, Recipe) else self._presets[self.recipe or "default"]
+        if not isinstance(self.recipe, Recipe):
+            if self.recipe is not None and self.recipe not in self._presets:
+                raise ValueError(f"recipe takes one of {sorted(self._presets)} or a Recipe; got {self.recipe!r}.")
+            return self._presets[self.recipe or "default"]
+        own = self._presets["default"].terms
+        # The ablations are what they are by their only term, whatever else a recipe changes.
+        return self.recipe if len(own) > 1 else replace(self.recipe, terms=own)
 
-    def _resolved_recipe(self) -> Recipe:
-        """Return the recipe with the parameters of the selector that overrule it."""
+    def resolved_recipe(self) -> Recipe:
+        """Return the recipe that ``fit`` follows: the preset or given one, with what the parameters overrule."""
         given = {name: getattr(self, name) for name in OVERRULED if getattr(self, name) is not None}
         return replace(self._named_recipe(), **given) if given else self._named_recipe()
 
@@ -232,7 +239,7 @@ class LSCAE(FeatureSelector):
             result = fit(
                 X,
                 task,
-                self._resolved_recipe(),
+                self.resolved_recipe(),
                 scale=self.scale,
                 device=torch_device(self.device),
                 n_threads=effective_n_jobs(self.n_jobs),

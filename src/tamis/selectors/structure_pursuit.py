@@ -8,10 +8,8 @@ from sklearn.utils import check_random_state
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.selectors.parameters import Seed, with_parameters
 from tamis.structure import find_structure
-from tamis.structure.candidates import choose_candidates, goal_directions, rank_rest
-from tamis.structure.directions import Directions
+from tamis.structure.candidates import choose_candidates, pursuit_of, rank_rest
 from tamis.structure.pursuit import pursue
-from tamis.structure.sample import dense_features, sample_rows, standardised
 
 
 @with_parameters
@@ -56,21 +54,10 @@ class StructurePursuit(FeatureSelector):
 
     def _select(self, X: Any, task: Task) -> Selection:
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        owner = task.owner
+        owner, n_free = task.owner, task.k - len(task.must_keep)
         structure = find_structure(X, groups=owner, random_state=seed)
-        candidates = choose_candidates(structure, task.candidates, task.k - len(task.must_keep), owner)
-        kept, free = task.must_keep, candidates
-        if owner is not None:
-            kept, free = (np.flatnonzero(np.isin(owner, items)) for items in (kept, free))
-        goal = goal_directions(X, structure, free)
-        sample, rows = sample_rows(X, np.random.default_rng(seed))
-        features = np.unique(np.r_[goal.features, free, kept])
-        Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
-        F = Directions(np.searchsorted(features, goal.features), goal.loadings).scores(Z)
-        kept, free = (np.searchsorted(features, np.sort(some)) for some in (kept, free))
-        kept, free = (some[Z[:, some].any(axis=0)] for some in (kept, free))
-        item = features if owner is None else owner[features]
-        order, gains = pursue(Z, F, free, kept, task.k - len(task.must_keep), item[free])
+        candidates = choose_candidates(structure, task.candidates, n_free, owner)
+        order, gains = pursue(**pursuit_of(X, structure, candidates, task.must_keep, owner, seed), n_steps=n_free)
         scores = np.zeros(X.shape[1] if owner is None else owner.max() + 1)
         scores[order] = gains
         self.structure_ = structure

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tamis.structure.directions import Directions
 from tamis.structure.evidence import STRICT_FDR, discoveries
 from tamis.structure.find import Structure, directions_of
-from tamis.structure.sample import sample_rows
+from tamis.structure.sample import dense_features, sample_rows, standardised
 
 
 class FillerWarning(UserWarning):
@@ -51,6 +51,31 @@ def goal_directions(X: Any, structure: Structure, features: NDArray[np.intp]) ->
     rng = np.random.default_rng(0)
     sample, rows = sample_rows(X, rng)
     return directions_of(sample, structure, np.sort(features), [np.arange(len(rows))], rng)
+
+
+def pursuit_of(
+    X: Any,
+    structure: Structure,
+    candidates: NDArray[np.intp],
+    kept: NDArray[np.intp],
+    owner: NDArray[np.intp] | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what :func:`~tamis.structure.pursuit.pursue` takes to explain the structure of a table by candidates.
+
+    Candidates and kept ones are features, or groups where ``owner`` has the group of each feature.
+    """
+    if owner is not None:
+        kept, candidates = (np.flatnonzero(np.isin(owner, items)) for items in (kept, candidates))
+    directions = goal_directions(X, structure, candidates)
+    sample, rows = sample_rows(X, np.random.default_rng(seed))
+    features = np.unique(np.r_[directions.features, candidates, kept])
+    Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
+    goal = Directions(np.searchsorted(features, directions.features), directions.loadings).scores(Z)
+    kept, free = (np.searchsorted(features, np.sort(some)) for some in (kept, candidates))
+    kept, free = (some[Z[:, some].any(axis=0)] for some in (kept, free))
+    items = features[free] if owner is None else owner[features[free]]
+    return {"Z": Z, "goal": goal, "candidates": free, "kept": kept, "items": items}
 
 
 def rank_rest(scores: NDArray[np.float64], structure: Structure, owner: NDArray[np.intp] | None) -> NDArray[np.float64]:

@@ -1,7 +1,12 @@
 """Greedy choice of the features that explain a goal, and the ridge regression that explains it."""
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
+
+from tamis.structure.bases import Indices
 
 RIDGE = 0.01
 """Ridge penalty, as a share of the rows."""
@@ -20,15 +25,12 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
 def pursue(
     Z: Array,
     goal: Array,
-    candidates: NDArray[np.intp],
-    kept: NDArray[np.intp],
+    candidates: Indices,
+    kept: Indices,
     n_steps: int,
-    items: NDArray[np.intp] | None = None,
-) -> tuple[NDArray[np.intp], Array]:
+    items: Indices | None = None,
+) -> tuple[Indices, Array]:
     """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
-
-    Each step regresses the feature x that it takes out of the goal and of all features, by ``x ← x − q qᵀx`` with
-    ``q = x / √(‖x‖² + λ)``. Only the products of the features with the goal and their energies are kept up to date.
 
     Parameters
     ----------
@@ -44,43 +46,72 @@ def pursue(
         What each candidate is part of, such as a group; items are chosen as a whole, and returned. The candidates
         themselves by default.
     """
-    items = candidates if items is None else items
-    left = _Left(Z[:, np.r_[kept, candidates]], goal, len(kept))
-    for feature in range(len(kept)):
-        left.take(feature)
-    free, total = dict.fromkeys(items.tolist()), max(float((goal**2).sum()), 1e-300)
-    single, chosen, gains = len(free) == len(items), [], []
-    members = {} if single else {item: np.flatnonzero(items == item) for item in free}
-    for _ in range(min(n_steps, len(free))):
-        gain = left.gains()
-        if not single:
-            gain = np.array([left.joint_gain(members[item]) if item in free else -1.0 for item in members])
-        best = int(gain.argmax())
-        item = int(items[best]) if single else list(members)[best]
-        for feature in [best] if single else members[item].tolist():
-            left.take(len(kept) + feature)
-        del free[item]
-        chosen.append(item)
-        gains.append(gain[best])
+    names, steps = _begin(Z, goal, candidates, kept, items)
+    found = [(gain.argmax(), gain.max()) for gain in islice(steps, n_steps)]
+    chosen, gains = np.array(found, dtype=float).reshape(-1, 2).T
     # The smallest positive score marks what was chosen, however little it added.
-    return np.array(chosen, dtype=np.intp), np.maximum(np.array(gains) / total, 1e-12)
+    return names[chosen.astype(np.intp)], np.maximum(gains / max(float((goal**2).sum()), 1e-300), 1e-12)
+
+
+def shortlist(
+    Z: Array,
+    goal: Array,
+    candidates: Indices,
+    kept: Indices,
+    n_steps: int,
+    per_step: int,
+    items: Indices | None = None,
+) -> Indices:
+    """Select the candidates, or items, with the largest gains at each step of a pursuit, ``per_step`` new ones each."""
+    names, steps = _begin(Z, goal, candidates, kept, items)
+    listed = np.zeros(len(names), bool)
+    for gain in islice(steps, n_steps):
+        listed[np.argsort(np.where(listed, 1.0, -gain), kind="stable")[:per_step]] = True
+    return names[listed]
+
+
+def _begin(
+    Z: Array, goal: Array, candidates: Indices, kept: Indices, items: Indices | None
+) -> tuple[Indices, Iterator[Array]]:
+    """Return the items to choose from, and an iterator over the gains of all of them, -1 for those that are taken."""
+    items = candidates if items is None else items
+    names = np.array(list(dict.fromkeys(items.tolist())), dtype=np.intp)
+    members = None if len(names) == len(items) else [np.flatnonzero(items == name) for name in names]
+    return names, _steps(_Left(Z[:, np.r_[kept, candidates]], goal, len(kept)), len(names), members)
+
+
+def _steps(left: "_Left", n_items: int, members: list[Indices] | None) -> Iterator[Array]:
+    """Yield the gain of every item, then take the best one; -1 for those that are taken."""
+    taken = np.zeros(n_items, bool)
+    for _ in range(n_items):
+        gain = left.gains() if members is None else np.array([left.joint_gain(some) for some in members])
+        gain = np.where(taken, -1.0, gain)
+        yield gain
+        best = int(gain.argmax())
+        taken[best] = True
+        for feature in [best] if members is None else members[best].tolist():
+            left.take(left.n_kept + feature)
 
 
 class _Left:
-    """What is left of features and goal when some features are regressed out."""
+    """What is left of features and goal when some features, at first those kept, are regressed out.
+
+    Taking x replaces every other feature and the goal by ``y − q qᵀy`` with ``q = x / √(‖x‖² + λ)``. Only the products
+    of the features with the goal and their energies are kept up to date.
+    """
 
     def __init__(self, features: Array, goal: Array, n_kept: int):
         self.features, self.goal, self.n_kept = features, goal.copy(), n_kept
         self.penalty, self.directions = RIDGE * len(features), list[Array]()
         self.products, self.energy = features.T @ goal, np.einsum("ij,ij->j", features, features)
-        self.taken = np.zeros(features.shape[1], bool)
+        for feature in range(n_kept):
+            self.take(feature)
 
     def gains(self) -> Array:
-        """Return how much of the goal each candidate explains, -1 for those that are taken."""
-        gain = (self.products**2).sum(axis=1) / (self.energy + self.penalty)
-        return np.where(self.taken, -1.0, gain)[self.n_kept :]
+        """Return how much of the goal each candidate explains."""
+        return ((self.products**2).sum(axis=1) / (self.energy + self.penalty))[self.n_kept :]
 
-    def joint_gain(self, candidates: NDArray[np.intp]) -> float:
+    def joint_gain(self, candidates: Indices) -> float:
         """Return how much of the goal candidates explain together, ``tr Pᵀ (CᵀC + λI)⁻¹ P`` with ``P = CᵀF``."""
         C = np.stack([_without(self.features[:, self.n_kept + c], self.directions) for c in candidates], axis=1)
         P = C.T @ self.goal
@@ -95,7 +126,6 @@ class _Left:
         self.energy = np.maximum(self.energy - rest * along**2, 0.0)
         self.goal -= np.outer(q, q @ self.goal)
         self.directions.append(q)
-        self.taken[feature] = True
 
 
 def _without(x: Array, taken: list[Array]) -> Array:

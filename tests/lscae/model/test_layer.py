@@ -57,13 +57,6 @@ def test_kept_features_come_first_and_candidates_are_mapped():
     torch.testing.assert_close(made.gates(weights), torch.tensor([1.0, 0.75, 0.25]))
 
 
-def test_candidates_can_be_dropped():
-    made = layer(torch.arange(8.0).reshape(2, 4))
-    made.keep_candidates(torch.tensor([1, 3]))
-    assert made.candidates.tolist() == [1, 3]
-    assert made.logits.tolist() == [[1, 3], [5, 7]]
-
-
 @pytest.mark.parametrize("shape", [(1, 5), (300, 1000), (5, 50)])
 def test_pooled_noise_is_gumbel_noise_that_units_do_not_share(shape):
     pool, rng = GumbelPool(shape, torch.Generator().manual_seed(0)), np.random.default_rng(0)

@@ -32,20 +32,3 @@ def test_what_has_no_gradient_stays():
     given["a"].sum().backward()
     Adam({"a": 0.1, "b": 0.1}).step(given)
     torch.testing.assert_close(given["b"].detach(), before)
-
-
-def test_a_parameter_can_shrink():
-    """Its memory shrinks with it, so that what is left moves as it would have."""
-    whole, positions = parameters()["a"], torch.tensor([0, 2])
-    gradient, both, one = torch.ones_like(whole), Adam({"a": 0.1}), Adam({"a": 0.1})
-    part = nn.Parameter(whole.detach().clone())
-    for _ in range(2):
-        whole.grad = gradient.clone()
-        both.step({"a": whole})
-    part.grad = gradient.clone()
-    one.step({"a": part})
-    one.keep("a", positions)
-    part = nn.Parameter(part.detach()[:, positions])
-    part.grad = gradient[:, positions]
-    one.step({"a": part})
-    torch.testing.assert_close(part.detach(), whole.detach()[:, positions])

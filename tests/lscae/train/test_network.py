@@ -60,15 +60,3 @@ def test_only_what_a_term_needs_is_trained(problem_of, x):
         assert network.step(x, 0, 0.0).keys() == {"reconstruction", "score", "redundancy"}
         moved = {name for name, value in network.named_parameters() if not torch.equal(before[name], value)}
         assert {name.split(".")[0] for name in moved} == ({"layer", "decoder"} if recipe is NETWORK else {"layer"})
-
-
-def test_narrowing_leaves_the_wanted_features_with_their_memory(problem_of):
-    network = Network(problem_of(torch.randn(9, 30), 1), DEFAULT, 0)
-    network.step(next(network.problem.rows.batches(1, None)), 0, 0.0)
-    network.layer.logits.data = torch.arange(30.0)[None]
-    mean = network.optimiser.moments["layer.logits"][0].clone()
-    network._narrow(0.1)
-    assert len(network.layer.candidates) == 30
-    network._narrow(1.0)
-    assert network.layer.candidates.tolist() == list(range(22, 30))
-    torch.testing.assert_close(network.optimiser.moments["layer.logits"][0], mean[:, 22:])

@@ -91,11 +91,6 @@ class ConcreteLayer(nn.Module):
         sizes = (self.members[torch.cat([self.kept, self.candidates])] >= 0).sum(dim=1)
         return gates.repeat_interleave(sizes)
 
-    def keep_candidates(self, positions: Tensor) -> None:
-        """Go on with some of the candidates only."""
-        self.candidates = self.candidates[positions]
-        self.logits = nn.Parameter(self.logits.detach()[:, positions].contiguous())
-
 
 def features_of(items: Tensor, members: Tensor | None) -> Tensor:
     """Return the features of some groups, group by group; the items themselves without groups."""

@@ -1,7 +1,6 @@
 """Adam, in the few lines that training needs.
 
-``torch.optim`` loads torch's compiler at its first use, about a second in which a user waits for the first step, and
-knows nothing of parameters that shrink.
+``torch.optim`` loads torch's compiler at its first use, about a second in which a user waits for the first step.
 """
 
 import math
@@ -42,9 +41,3 @@ class Adam:
             square.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
             scale = square.sqrt().div_(math.sqrt(second_bias)).add_(EPSILON)
             parameter.addcdiv_(mean, scale, value=-self.rates[name] / first_bias)
-
-    def keep(self, name: str, positions: Tensor) -> None:
-        """Go on with some positions of the last dimension of a parameter."""
-        if name in self.moments:
-            mean, square = self.moments[name]
-            self.moments[name] = (mean[..., positions].contiguous(), square[..., positions].contiguous())

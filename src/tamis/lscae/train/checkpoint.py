@@ -136,8 +136,6 @@ def network_state(network: Network) -> dict[str, Any]:
 @torch.no_grad()
 def restore_network(network: Network, state: dict[str, Any]) -> None:
     """Bring a network that was just made to a saved state."""
-    candidates, kept = network.layer.candidates, state["network"]["layer.candidates"]
-    network.keep_candidates(torch.isin(candidates, kept.to(candidates.device)).nonzero().flatten())
     network.load_state_dict(state["network"])
     device = network.layer.logits.device
     moments = {name: (mean.to(device), square.to(device)) for name, (mean, square) in state["moments"].items()}

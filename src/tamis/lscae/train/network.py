@@ -11,15 +11,6 @@ from tamis.lscae.problem import NOISE, Batch, Problem
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.train.adam import Adam
 
-NARROWING = (0.2, 0.7)
-"""Progress at which candidates begin to leave, and at which the last ones have left."""
-
-PER_UNIT = 8
-"""Candidates that are left for each unit in the end."""
-
-ROUNDS = 8
-"""Rounds in which they leave, in equal ratios."""
-
 
 class Network(nn.Module):
     """k concrete units in front of a decoder, and the optimiser's memory.
@@ -49,8 +40,6 @@ class Network(nn.Module):
 
     def step(self, x: Tensor, number: int, progress: float) -> dict[str, Tensor]:
         """Train on one batch; return the values of the terms."""
-        if self.recipe.narrowing:
-            self._narrow(progress)
         noise = self.noise.draw(self.layer.logits.shape, self.problem.rng(NOISE, self.restart, number))
         values = evaluate(self._soft_view(x, temperature(self.recipe, progress), noise))
         loss(values, self.recipe, distributed.mean).backward()
@@ -85,25 +74,6 @@ class Network(nn.Module):
             known = None if batch.known is None else self.layer.shown(batch.known)
             self._batch = (x, batch._replace(x=self.layer.shown(batch.x), known=known))
         return self._batch[1]
-
-    @torch.no_grad()
-    def _narrow(self, progress: float) -> None:
-        """Drop the candidates that no unit wants, ever more of them over the middle of training."""
-        units, n_now = self.layer.logits.shape
-        n_first, n_last = len(self.problem.candidates), PER_UNIT * units
-        share = min(1.0, max(0.0, (progress - NARROWING[0]) / (NARROWING[1] - NARROWING[0])))
-        share = int(share * ROUNDS) / ROUNDS
-        wanted = max(n_last, int(n_first ** (1 - share) * n_last**share))
-        if n_now > wanted:
-            best = self.layer.probabilities().amax(dim=0)
-            positions = best.topk(wanted).indices.sort().values
-            self.keep_candidates(positions)
-
-    def keep_candidates(self, positions: Tensor) -> None:
-        """Go on with some of the candidates only."""
-        self.layer.keep_candidates(positions)
-        self.optimiser.keep("layer.logits", positions)
-        self._batch = None
 
 
 def temperature(recipe: Recipe, progress: float) -> float:
