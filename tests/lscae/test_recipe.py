@@ -23,7 +23,7 @@ CHANGES = {
     "fdr": (QUICK, 0.9),
     "shortlist": (QUICK, 1),
     "decoder": (QUICK, "network"),
-    "hidden_units": (QUICK, (3, 4)),
+    "hidden_units": (NETWORK, (3, 4)),
     "readout": (NETWORK, "trained"),
     "graph_on": (QUICK, "concrete"),
     "bandwidth": (QUICK, "nearest"),

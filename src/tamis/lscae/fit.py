@@ -211,10 +211,9 @@ def refine(
 def fit_decoder(problem: Problem, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
     """Return the decoder from the selected features to all, its last layer fitted in one pass over the rows.
 
-    Where no network was trained, its hidden layers are random.
+    Where no network was trained, it is linear.
     """
-    sizes = (len(features), *recipe.hidden_units, problem.n_features)
-    generator = torch.Generator().manual_seed(problem.seed)
-    decoder = load_decoder(trained.decoder) if trained.decoder else Decoder(sizes, generator)
+    linear = Decoder((len(features), problem.n_features), torch.Generator())
+    decoder = load_decoder(trained.decoder) if trained.decoder else linear
     count = n_batches(problem.rows.n_rows, recipe.batch_size)
     return fit_readout(decoder, problem.rows.batches(count, problem.rng(ORDER)), features)

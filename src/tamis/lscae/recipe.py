@@ -36,7 +36,7 @@ class Recipe:
         What reconstructs: the graph of the selected features, ``f̂ = P f``, which predicts each row from its neighbours
         and needs no training, or a multilayer perceptron (the paper).
     hidden_units : tuple of int, default=(128, 128)
-        Widths of the hidden layers of the perceptron, which ``reconstruct`` uses with any decoder.
+        Widths of the hidden layers of the perceptron.
     readout : {"solved", "trained"}, default="solved"
         How the last layer of the perceptron is found: by ridge regression in every batch, each row predicted from the
         others, or by gradient descent like the other layers (the paper). A trained one learns few rows by heart.
