@@ -9,14 +9,14 @@ from research.commands import data_option, run_command
 from research.data import using_folder
 from research.ledger import Ledger, Row
 from research.runner import Runner, report
-from research.speed import baselines, command_line, growth, killed, memory, out_of_core, peer, processes, step
+from research.speed import baselines, command_line, growth, killed, memory, out_of_core, peer, processes
 from research.speed.measure import DOCS, Measure
 
 RESULTS = Path(__file__).with_name("results")
 MEASURES: dict[str, Measure] = {
     one.name: one
     for one in (
-        peer.MEASURE, step.MEASURE, growth.MEASURE, memory.MEASURE, baselines.MEASURE, out_of_core.MEASURE,
+        peer.MEASURE, growth.MEASURE, memory.MEASURE, baselines.MEASURE, out_of_core.MEASURE,
         processes.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
     )
 }  # fmt: skip

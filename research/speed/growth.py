@@ -1,27 +1,28 @@
-"""How the time of a fit grows with features, rows and selected features, at fixed epochs."""
+"""How the time of whole default fits grows with features, rows and selected features."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from research.ledger import Row, Trial
 from research.pages import Table, replace_parts, select_rows
-from research.speed.measure import Measure
-from research.speed.peer import fit_seconds
+from research.speed.measure import Measure, fit_cpu_seconds
 from research.style import COLOURS, figure
 
 AXES = {
-    "d": "features d (1,000 rows, k = 100)",
-    "n": "rows n (500 features, k = 20)",
-    "k": "features selected k (1,000 × 5,000)",
+    "d": "features d (300 rows, k = 20)",
+    "n": "rows n (100 features, k = 10)",
+    "k": "features selected k (1,000 × 2,000)",
 }
 SIZES = {
-    "d": [(1000, d, 100) for d in (2500, 5000, 10000, 20000, 40000)],
-    "n": [(n, 500, 20) for n in (1000, 4000, 16000, 64000)],
-    "k": [(1000, 5000, k) for k in (25, 50, 100, 200, 400)],
+    "d": [(300, d, 20) for d in (1000, 3162, 10000, 31623, 100000)],
+    "n": [(n, 100, 10) for n in (1000, 10000, 100000, 1000000)],
+    "k": [(1000, 2000, k) for k in (10, 30, 100, 300)],
 }
-EPOCHS = {"d": 50, "n": 20, "k": 50}
+GROUPS = 20
+"""Groups of ten features that share a factor; the other features are noise."""
 
 
 def trials() -> list[Trial]:
@@ -30,9 +31,19 @@ def trials() -> list[Trial]:
 
 
 def work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Time one restart on a table of noise."""
-    X = np.random.default_rng(0).standard_normal((trial["n"], trial["d"])).astype(np.float32)
-    return {"fit_seconds": fit_seconds(X, trial["k"], n_init=1, max_epochs=EPOCHS[trial["axis"]])}
+    """Time a default fit, with all that belongs to it."""
+    X = grouped_table(trial["n"], trial["d"], seed=0)
+    return {"cpu_seconds": round(fit_cpu_seconds("lscae", X, trial["k"]), 3)}
+
+
+def grouped_table(n: int, d: int, seed: int, n_groups: int = GROUPS) -> NDArray[np.float32]:
+    """Return noise whose first features share factors, ten features each, or as many as there is room for."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    size = min(10, d // (2 * n_groups))
+    for group in range(n_groups):
+        X[:, group * size : (group + 1) * size] += rng.standard_normal((n, 1), dtype=np.float32)
+    return X
 
 
 def write(rows: list[Row], docs: Path) -> list[Path]:
@@ -40,7 +51,7 @@ def write(rows: list[Row], docs: Path) -> list[Path]:
     slopes = []
     with figure(docs / "images" / "growth", 1, len(AXES), 2.4) as axes:
         for panel, (axis, label) in zip(axes, AXES.items(), strict=True):
-            points = sorted((row["trial"][axis], row["fit_seconds"]) for row in select_rows(rows, axis=axis))
+            points = sorted((row["trial"][axis], row["cpu_seconds"]) for row in select_rows(rows, axis=axis))
             if len(points) > 1:
                 slopes.append([label, f"{_draw(panel, points, label):.2f}"])
     table = Table("growth", "Growth", ["in", "slope"], slopes)

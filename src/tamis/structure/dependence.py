@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from tamis.structure.bases import Indices, RankBasis
 
-PRODUCTS = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
+Products = tuple[tuple[int, int], ...]
+PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
 """Polynomials of one feature and of another, by their place in the basis, whose correlations are compared."""
 
 COST = 2.5
@@ -63,11 +64,11 @@ def strongest_dependence(
     total = basis.values.shape[1]
     found = Strongest(np.full(total, -np.inf, np.float32), np.full(total, -1), np.zeros(total, np.intp))
     numbers, few = np.arange(total), d <= 2 * BUCKET * ROUNDS
-    for rows, partners in _tiles(d, total) if few else _buckets(basis, d, found, rng):
+    for rows, partners, products in _tiles(d, total) if few else _buckets(basis, d, found, rng):
         first = basis.take(rows)
         # The partners in a bucket are the first ones of its features.
         second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
-        T = dependence(first, second)
+        T = dependence(first, second, products)
         if owner is not None:
             # A shuffled feature is of no group.
             groups = np.append(owner, np.full(total - d, -1))
@@ -81,20 +82,20 @@ def strongest_dependence(
     return Strongest(found.strength[:d], found.partner[:d], found.n_copies[:d]), np.sort(null[np.isfinite(null)])
 
 
-def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
-    """Compute the dependence of all pairs of features.
+def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCTS) -> NDArray[np.float32]:
+    """Compute the dependence of all pairs of features by some products.
 
     With ``r_ab`` the correlation of polynomial a of one feature and b of the other, it is the largest of ``n r_11²``
-    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f pairs
-    of :data:`PRODUCTS` that both features have. Under independence its tail is about that of a chi-squared variable,
+    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f products
+    that both features have. Under independence its tail is about that of a chi-squared variable,
     which is exponential. Near copies have ``inf``: they are no evidence for each other.
     """
     n = first.values.shape[2]
-    left, right = ([basis.present[pair[side]] for pair in PRODUCTS] for side, basis in enumerate((first, second)))
+    left, right = ([basis.present[pair[side]] for pair in products] for side, basis in enumerate((first, second)))
     total = np.array(left, np.float32).T @ np.array(right, np.float32)
     total = (1 - total) * np.float32(COST * n)
     single, squares = np.zeros_like(total), np.empty_like(total)
-    for a, b in PRODUCTS:
+    for a, b in products:
         np.matmul(first.values[a], second.values[b].T, out=squares)
         squares *= squares
         total += squares
@@ -108,20 +109,21 @@ def dependence(first: RankBasis, second: RankBasis) -> NDArray[np.float32]:
     return T
 
 
-def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any]]:
+def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any, Products]]:
     """Yield tiles that cover every pair of a feature and one of the first d once."""
     tiles = [slice(a, min(a + TILE, end)) for begin, end in ((0, d), (d, total)) for a in range(begin, end, TILE)]
     for number, partners in enumerate(tiles):
         if partners.start < d:
-            yield from ((rows, partners) for rows in tiles[number:])
+            yield from ((rows, partners, PRODUCTS) for rows in tiles[number:])
 
 
-def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:
+def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator) -> Iterator[tuple[Any, Any, Products]]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,
-    Charikar 2002), and the order is cut into buckets. In every fourth round each is projected by its trend or by its
-    second polynomial, as a coin decides, so that features meet that depend on each other without a trend. At last all
+    Charikar 2002), and the order is cut into buckets, in which trends are compared. In every fourth round each is
+    projected by its trend or by its second polynomial, as a coin decides, so that features meet that depend on each
+    other without a trend, and all products are compared. At last all
     are compared with some of those that depend on others more than any shuffled feature does, so that a group of which
     two have met is known to all its members.
     """
@@ -136,10 +138,10 @@ def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generato
         codes = (signs ^ signs[:, :1]) @ (1 << np.arange(BITS)[::-1])
         for bucket in np.array_split(np.argsort(codes, kind="stable"), max(1, total // BUCKET)):
             bucket = np.sort(bucket)
-            yield bucket, bucket[bucket < d]
+            yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1]
     known = np.flatnonzero(found.strength[:d] > found.strength[d:].max())
     hubs = np.sort(rng.permutation(known)[:TILE])
-    yield from ((slice(start, min(start + TILE, total)), hubs) for start in range(0, total, TILE))
+    yield from ((slice(start, min(start + TILE, total)), hubs, PRODUCTS) for start in range(0, total, TILE))
 
 
 def _keep_largest(
