@@ -1,4 +1,4 @@
-"""The commands of the speed bench: ``python -m research.speed list|run|page``."""
+"""The commands of the speed bench: ``python -m research.speed list|run|page|guard``."""
 
 import argparse
 import sys
@@ -9,15 +9,28 @@ from research.commands import data_option, run_command
 from research.data import using_folder
 from research.ledger import Ledger, Row
 from research.runner import Runner, report
-from research.speed import baselines, command_line, growth, killed, memory, out_of_core, peer, processes
+from research.speed import (
+    alternatives,
+    baselines,
+    command_line,
+    growth,
+    killed,
+    large,
+    memory,
+    out_of_core,
+    peer,
+    processes,
+)  # fmt: skip
+from research.speed.guard import guard
 from research.speed.measure import DOCS, Measure
 
 RESULTS = Path(__file__).with_name("results")
 MEASURES: dict[str, Measure] = {
     one.name: one
     for one in (
-        peer.MEASURE, growth.MEASURE, memory.MEASURE, baselines.MEASURE, out_of_core.MEASURE,
-        processes.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
+        peer.MEASURE, alternatives.MEASURE, growth.MEASURE, large.MEASURE, memory.MEASURE,
+        baselines.MEASURE, out_of_core.MEASURE, processes.MEASURE,
+        command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
     )
 }  # fmt: skip
 
@@ -40,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("page", parents=[shared], help="write the pages from the rows")
     page.set_defaults(command=_page)
     page.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
+    watch = commands.add_parser("guard", help="compare quick ratios with the kept ones, and fail where one is worse")
+    watch.add_argument("--write", action="store_true", help="keep the ratios of now")
+    watch.set_defaults(command=lambda options: guard(options.write))
     return parser
 
 

@@ -86,9 +86,9 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     """Compute the dependence of all pairs of features by some products.
 
     With ``r_ab`` the correlation of polynomial a of one feature and b of the other, it is the largest of ``n r_11²``
-    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f products
-    that both features have. Under independence its tail is about that of a chi-squared variable,
-    which is exponential. Near copies have ``inf``: they are no evidence for each other.
+    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f
+    products that both features have. Under independence its tail is about that of a chi-squared variable, which is
+    exponential. Near copies have ``inf``: they are no evidence for each other.
     """
     n = first.values.shape[2]
     left, right = ([basis.present[pair[side]] for pair in products] for side, basis in enumerate((first, second)))
@@ -117,7 +117,9 @@ def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any, Products]]:
             yield from ((rows, partners, PRODUCTS) for rows in tiles[number:])
 
 
-def _buckets(basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator) -> Iterator[tuple[Any, Any, Products]]:
+def _buckets(
+    basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator
+) -> Iterator[tuple[Any, Any, Products]]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,

@@ -109,7 +109,8 @@ class _Left:
 
     def gains(self) -> Array:
         """Return how much of the goal each candidate explains."""
-        return ((self.products**2).sum(axis=1) / (self.energy + self.penalty))[self.n_kept :]
+        gains: Array = (self.products**2).sum(axis=1) / (self.energy + self.penalty)
+        return gains[self.n_kept :]
 
     def joint_gain(self, candidates: Indices) -> float:
         """Return how much of the goal candidates explain together, ``tr Pᵀ (CᵀC + λI)⁻¹ P`` with ``P = CᵀF``."""

@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 
 from research.ledger import Ledger
 from research.speed import __main__ as command
-from research.speed import atlas, baselines, command_line, growth, out_of_core, processes
+from research.speed import atlas, baselines, command_line, growth, guard, out_of_core, processes
 from research.speed.__main__ import MEASURES, RESULTS, main
 from research.speed.measure import DOCS
 
@@ -50,10 +51,9 @@ def test_every_measurement_has_distinct_trials(name, monkeypatch):
 
 def test_a_run_measures_what_is_missing_and_anew_measures_it_again(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(growth, "SIZES", {"d": [(60, 12, 2)]})
-    monkeypatch.setattr(growth, "EPOCHS", {"d": 2})
     arguments = ["run", "growth", "--results", str(tmp_path)]
     assert main(arguments) == 0
-    assert "d 60 12 2: {'fit_seconds': " in capsys.readouterr().out
+    assert "d 60 12 2: {'cpu_seconds': " in capsys.readouterr().out
     assert main(arguments) == 0
     assert capsys.readouterr().out == ""
     assert main([*arguments, "--anew"]) == 0
@@ -63,7 +63,18 @@ def test_a_run_measures_what_is_missing_and_anew_measures_it_again(tmp_path, mon
 
 def test_an_unknown_measurement_is_named(capsys):
     assert main(["run", "peers"]) == 2
-    assert "There is no measurement 'peers'; known: peer, step, " in capsys.readouterr().err
+    assert "There is no measurement 'peers'; known: peer, alternatives, " in capsys.readouterr().err
+
+
+def test_the_guard_fails_where_a_ratio_is_much_worse(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(guard, "KEPT", tmp_path / "guard.json")
+    monkeypatch.setattr(guard, "TABLES", {"small": (60, 12, 2)})
+    assert main(["guard", "--write"]) == 0
+    monkeypatch.setattr(guard, "ratios", lambda: {name: 2 * ratio for name, ratio in json.loads(kept).items()})
+    kept = (tmp_path / "guard.json").read_text()
+    capsys.readouterr()
+    assert main(["guard"]) == 1
+    assert capsys.readouterr().out.count("TOO SLOW") == len(guard.METHODS)
 
 
 def test_list_says_what_each_measures(capsys):

@@ -1,6 +1,5 @@
 """The network in training: layer, decoder and optimiser, one step after another."""
 
-import torch
 from torch import Tensor, nn
 
 from tamis.lscae import distributed
