@@ -221,7 +221,13 @@ class LSCAE(FeatureSelector):
         return self.recipe if len(own) > 1 else replace(self.recipe, terms=own)
 
     def resolved_recipe(self) -> Recipe:
-        """Return the recipe that ``fit`` follows: the preset or given one, with what the parameters overrule."""
+        """Return the recipe that ``fit`` follows.
+
+        Returns
+        -------
+        Recipe
+            The preset or given one, with what the parameters of the selector overrule.
+        """
         given = {name: getattr(self, name) for name in OVERRULED if getattr(self, name) is not None}
         return replace(self._named_recipe(), **given) if given else self._named_recipe()
 
