@@ -34,6 +34,7 @@ SET_K = 20
 VARIANTS: dict[str, dict[str, Any]] = {
     "the default": {},
     "no test: all features are candidates and goal": {"structure_first": False},
+    "no shortlist": {"shortlist": 1_000_000},
     "directions each alike": {},
     "self-loops": {"self_loops": True},
     "bandwidth by nearest neighbour": {"bandwidth": "nearest"},

@@ -1,4 +1,4 @@
-"""The commands of the planted bench: ``python -m research.planted run|noise|sizes|page``."""
+"""The commands of the planted bench: ``python -m research.planted run|noise|sizes|dirty|page``."""
 
 import argparse
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from research.commands import jobs_option, listed, run_command
 from research.ledger import Ledger, Row, Trial
-from research.planted import fits, noise, sizes
+from research.planted import dirty, fits, noise, sizes
 from research.planted.bench import RESULTS
 from research.planted.page import PAGE, write_page
 from research.planted.seeds import HALVES, seeds_of
@@ -37,6 +37,8 @@ def _parser() -> argparse.ArgumentParser:
     calibration.set_defaults(command=_noise)
     calibration.add_argument("--verdicts", action="store_true", help="the verdicts of all selectors instead")
     commands.add_parser("sizes", parents=parents, help="ask how many features to select").set_defaults(command=_sizes)
+    dirt = commands.add_parser("dirty", parents=parents, help="missing cells and categories")
+    dirt.set_defaults(command=_dirty)
     page = commands.add_parser("page", parents=[shared], help="write the made parts of the page from the rows")
     page.set_defaults(command=_page)
     page.add_argument("--output", type=Path, default=PAGE)
@@ -64,6 +66,11 @@ def _noise(options: argparse.Namespace) -> int:
 def _sizes(options: argparse.Namespace) -> int:
     trials = sizes.trials(options.half, _named(options))
     return _perform(options, "sizes", sizes.work, trials, sizes.describe)
+
+
+def _dirty(options: argparse.Namespace) -> int:
+    trials = dirty.trials(_seeds(options, dirty.N_SEEDS))
+    return _perform(options, "dirty", dirty.work, trials, dirty.describe)
 
 
 def _page(options: argparse.Namespace) -> int:

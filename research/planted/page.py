@@ -5,7 +5,7 @@ from pathlib import Path
 
 from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
-from research.planted import calibration, tables
+from research.planted import calibration, dirty, tables
 from research.planted.bench import DOCS
 from research.planted.fits import FOLDER, TESTED
 from research.planted.seeds import HALVES
@@ -19,8 +19,11 @@ def write_page(results: Path, page: Path = PAGE) -> Path:
     rows = [row for path in sorted((results / FOLDER.name).glob("*.jsonl")) for row in Ledger(path).rows()]
     if not rows:
         raise ValueError(f"{results}: holds no rows; run `python -m research.planted run` first.")
-    noise, verdicts, sizes = (Ledger(results / f"{name}.jsonl").rows() for name in ("noise", "noise_verdicts", "sizes"))
-    return replace_parts(page, _fits(rows) | _noise(noise, verdicts) | {"sizes": _sizes(sizes)})
+    noise, verdicts, sizes, dirt = (
+        Ledger(results / f"{name}.jsonl").rows() for name in ("noise", "noise_verdicts", "sizes", "dirty")
+    )
+    made = {"sizes": _sizes(sizes), "dirty": _dirty(tables.in_half(dirt, HALVES[1]))}
+    return replace_parts(page, _fits(rows) | _noise(noise, verdicts) | made)
 
 
 def _fits(rows: Sequence[Row]) -> dict[str, str]:
@@ -67,6 +70,12 @@ def _sizes(rows: Sequence[Row]) -> str:
             summary, table = calibration.sizes_summary(found), calibration.sizes(found)
             parts.append(f"{half.capitalize()} seeds. {summary}\n\n{table.markdown()}")
     return "\n\n".join(parts) or NO_ROWS
+
+
+def _dirty(rows: Sequence[Row]) -> str:
+    if not rows:
+        return NO_ROWS
+    return f"{dirty.page_table(rows).markdown()}\n\n{dirty.categories_found(rows)}"
 
 
 def _halves(rows: Sequence[Row], make: Callable[[Sequence[Row]], Table]) -> str:

@@ -1,5 +1,6 @@
 import inspect
 from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,3 +208,10 @@ def test_a_recipe_is_saved_and_loaded(X, tmp_path):
 def test_the_selector_has_few_parameters():
     assert len(inspect.signature(LSCAE).parameters) <= 16
     assert inspect.signature(CAE) == inspect.signature(ConcreteLaplacian) == inspect.signature(LSCAE)
+
+
+def test_every_field_has_its_evidence():
+    page = (Path(__file__).parents[2] / "docs" / "deviations.md").read_text()
+    rows = page.split("## Every field and its evidence")[1].split("\n## ")[0].splitlines()
+    for name in FIELDS:
+        assert any(f"`{name}`" in row.split("|")[1] and "](" in row for row in rows if row.startswith("| `")), name

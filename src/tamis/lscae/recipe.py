@@ -14,7 +14,9 @@ TERMS = ("reconstruction", "score")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How LSCAE, CAE and ConcreteLaplacian work; `docs/method.md` has the formulae, `docs/deviations.md` the evidence.
+    """How LSCAE, CAE and ConcreteLaplacian work.
+
+    `docs/method.md` has the formulae, and `docs/deviations.md`, "Every field and its evidence", a row for each field.
 
     A recipe cannot be changed; ``dataclasses.replace(recipe, self_loops=True)`` makes another one, and so does
     ``selector.set_params(recipe__self_loops=True)``.
