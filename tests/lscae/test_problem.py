@@ -48,3 +48,13 @@ def test_random_numbers_are_a_function_of_seed_purpose_restart_and_number(proble
     assert len(set(drawn)) == 5
     weights = [torch.rand(1, generator=problem_of(x, 1).generator(restart)).item() for restart in (0, 1, 0)]
     assert weights[0] == weights[2] != weights[1]
+
+
+def test_noise_is_gumbel_noise_of_its_own_for_every_step(problem_of):
+    problem = problem_of(torch.randn(5, 4), 2)
+    drawn = problem.gumbel((200, 100), 0, 3)
+    assert drawn.shape == (200, 100)
+    assert drawn.mean().item() == pytest.approx(np.euler_gamma, abs=0.03)
+    assert drawn.var().item() == pytest.approx(np.pi**2 / 6, abs=0.05)
+    torch.testing.assert_close(problem.gumbel((200, 100), 0, 3), drawn)
+    assert not torch.equal(problem.gumbel((200, 100), 0, 4), drawn)

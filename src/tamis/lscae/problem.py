@@ -1,5 +1,6 @@
 """The data of a fit: what is to be chosen and explained, and what training and refining give."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -136,8 +137,13 @@ class Problem:
         """
         return np.random.default_rng((self.seed, purpose, restart, number))
 
+    def gumbel(self, shape: Sequence[int], restart: int, step: int) -> Tensor:
+        """Return the Gumbel noise of a step, ``−log E`` with E exponential."""
+        drawn = self.rng(NOISE, restart, step).standard_exponential(shape, dtype=np.float32)
+        return torch.from_numpy(drawn).to(self.rows.device).log_().neg_()
+
     def generator(self, restart: int) -> torch.Generator:
-        """Return the source of a restart's initial weights and pool of noise, on the device of the rows."""
+        """Return the source of a restart's initial weights, on the device of the rows."""
         return torch.Generator(self.rows.device).manual_seed(self.seed + restart)
 
 

@@ -1,9 +1,8 @@
-import numpy as np
 import pytest
 import torch
 from torch.distributions import RelaxedOneHotCategorical
 
-from tamis.lscae.model.layer import ConcreteLayer, GumbelPool, assign_distinct, give_to_units
+from tamis.lscae.model.layer import ConcreteLayer, assign_distinct, give_to_units
 
 
 def layer(logits, candidates=None, kept=()):
@@ -55,16 +54,6 @@ def test_kept_features_come_first_and_candidates_are_mapped():
         made.codes(shown, weights), torch.stack([x[:, 2], 0.75 * x[:, 1] + 0.25 * x[:, 3]], dim=1)
     )
     torch.testing.assert_close(made.gates(weights), torch.tensor([1.0, 0.75, 0.25]))
-
-
-@pytest.mark.parametrize("shape", [(1, 5), (300, 1000), (5, 50)])
-def test_pooled_noise_is_gumbel_noise_that_units_do_not_share(shape):
-    pool, rng = GumbelPool(shape, torch.Generator().manual_seed(0)), np.random.default_rng(0)
-    first, second = pool.draw(shape, rng), pool.draw(shape, rng)
-    assert first.shape == shape
-    assert not torch.equal(first, second)
-    assert len(torch.unique(first, dim=0)) == shape[0]
-    assert pool.pool.mean().item() == pytest.approx(0.5772, abs=0.03)
 
 
 @pytest.mark.parametrize(

@@ -1,42 +1,7 @@
 """The concrete layer: k units that each learn which one feature to show."""
 
-import math
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 from torch import Tensor, nn
-
-
-class GumbelPool:
-    """Gumbel noise drawn once and reused in ever new alignments.
-
-    Drawing noise costs more than all else that is done with large layers. A sample is a strided view into the pool,
-    ``G_ij = pool[start + i·stride + j]`` with random start and stride: rows overlap, but never in the same place.
-
-    Parameters
-    ----------
-    shape : (units, candidates)
-        The largest shape that will be drawn.
-    generator : torch.Generator
-        Source of the noise ``−log(−log U)`` with U uniform on (0, 1).
-    """
-
-    MIN_SIZE = 2**16
-    SPARE = 1.5
-
-    def __init__(self, shape: Sequence[int], generator: torch.Generator):
-        size, tiny = max(self.MIN_SIZE, int(self.SPARE * math.prod(shape))), torch.finfo(torch.float32).tiny
-        uniform = torch.rand(size, generator=generator, device=generator.device)
-        self.pool = uniform.clamp_min_(tiny).log_().neg_().clamp_min_(tiny).log_().neg_()
-
-    def draw(self, shape: Sequence[int], rng: np.random.Generator) -> Tensor:
-        """Return noise of a shape no larger than the pool's, a view that must not be written to."""
-        units, candidates = shape
-        later_rows, spare = max(1, units - 1), len(self.pool) - candidates
-        first, second = rng.random(2)
-        stride = 1 + int(first * (spare // later_rows - 1))
-        return self.pool.as_strided((units, candidates), (stride, 1), int(second * (spare - stride * later_rows + 1)))
 
 
 class ConcreteLayer(nn.Module):

@@ -4,9 +4,9 @@ from torch import Tensor, nn
 
 from tamis.lscae import distributed
 from tamis.lscae.model.decoder import Decoder
-from tamis.lscae.model.layer import ConcreteLayer, GumbelPool
+from tamis.lscae.model.layer import ConcreteLayer
 from tamis.lscae.objective.terms import View, evaluate, loss
-from tamis.lscae.problem import NOISE, Batch, Problem
+from tamis.lscae.problem import Batch, Problem
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.train.adam import Adam
 
@@ -32,14 +32,13 @@ class Network(nn.Module):
         self.layer = layer.to(problem.rows.device)
         sizes = (problem.n_units + len(problem.kept), *recipe.hidden_units, problem.targets.count(problem.n_features))
         self.decoder = Decoder(sizes, generator) if recipe.uses_network else None
-        self.noise = GumbelPool(self.layer.logits.shape, generator)
         rates = {"layer": recipe.selector_lr, "decoder": recipe.decoder_lr}
         self.optimiser = Adam({name: rates[name.split(".")[0]] for name, _ in self.named_parameters()})
         self._batch: tuple[Tensor, Batch] | None = None
 
     def step(self, x: Tensor, number: int, progress: float) -> dict[str, Tensor]:
         """Train on one batch; return the values of the terms."""
-        noise = self.noise.draw(self.layer.logits.shape, self.problem.rng(NOISE, self.restart, number))
+        noise = self.problem.gumbel(self.layer.logits.shape, self.restart, number)
         values = evaluate(self._soft_view(x, temperature(self.recipe, progress), noise))
         loss(values, self.recipe, distributed.mean).backward()
         parameters = dict(self.named_parameters())
