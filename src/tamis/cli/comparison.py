@@ -11,7 +11,6 @@ import typer
 from tamis.cli import fitting, output, results
 from tamis.cli import options as o
 from tamis.cli.progress import Bar, Interruption, interruptible
-from tamis.cli.whole_features import original_names
 from tamis.io.files import recording
 from tamis.metrics import dense_sample, score_columns
 from tamis.report import Entry, write_comparison
@@ -138,7 +137,7 @@ class _Comparison:
                 scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
                 random = random_means(sample, len(selected), self.table.y, RANDOM_LISTS, self.seed)
                 name = f"k = {task.k}" if self.command == "curve" else task.method
-                names = original_names(self.table, selected)
+                names = self.table.names_of(selected)
                 self.entries.append(Entry(name, task.method, task.k, self.seed, names, scores, random, seconds))
         self.interrupted = state.asked
         if not self.entries:

@@ -11,7 +11,6 @@ import numpy as np
 from tamis.cli import fitting, output, results
 from tamis.cli.options import UsageError, split
 from tamis.cli.progress import Bar
-from tamis.cli.whole_features import original_names
 from tamis.io.files import recording
 from tamis.io.readers.roles import originals_of
 from tamis.metrics import dense_sample, random_columns, score_columns
@@ -31,7 +30,7 @@ def evaluate(given: Any) -> None:
         read = fitting.read_with_bar(given.file, given.reading.request(), bar)
         table = fitting.fill_for(read, given.reading.missing, None)
         columns = table.positions(originals_of(names, table.original_names), "--features")
-        chosen = original_names(table, columns)
+        chosen = table.names_of(columns)
         entries = _scored(table, columns, chosen, given, bar)
         verdict = judge_table(table.X, columns)
         document = results.document_of("evaluate", given.file, table, **_parts(entries, verdict))

@@ -104,10 +104,9 @@ def make_selector(
 
 def _check_lists(table: "Table", k: int, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
-    from tamis.cli.whole_features import original_names
     from tamis.io.readers.report import counted, listed
 
-    wanted, refused = original_names(table, kept), original_names(table, banned)
+    wanted, refused = table.names_of(kept), table.names_of(banned)
     both = [name for name in wanted if name in refused]
     if both:
         raise UsageError(f"--must-keep and --never both name {listed(both)}; remove it from one of them.")

@@ -153,11 +153,8 @@ def _reading_parameters() -> list[inspect.Parameter]:
 def command(home: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a signature stand for the work that a function of ``tamis.cli`` does; its errors become one sentence.
 
-    Parameters
-    ----------
-    home : str
-        ``module:function``, imported when the command runs; it takes one namespace with the values of all parameters,
-        and the options of :data:`READING`, which are added to the signature, as ``reading``.
+    The function is named ``module:function`` and imported when the command runs. It takes one namespace with the values
+    of all parameters, and the options of :data:`READING`, which are added to the signature, as ``reading``.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

@@ -33,17 +33,7 @@ GUARDED = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def check_outputs(paths: Iterable[Path], inputs: Iterable[Path], force: bool) -> None:
-    """Raise :class:`UsageError` if an input, or a file that tamis did not write, would be replaced.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        The files that are going to be written.
-    inputs : iterable of Path
-        What the command reads, which is never replaced.
-    force : bool
-        Whether files that tamis did not write may be replaced.
-    """
+    """Raise UsageError if an input, or without ``force`` a file that tamis did not write, would be replaced."""
     inputs = list(inputs)
     for path in paths:
         for given in inputs:

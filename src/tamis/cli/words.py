@@ -36,16 +36,9 @@ PHRASES = {
 
 
 def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str] = ()) -> str:
-    """Return a message with options where the library names parameters.
+    """Return a message with options where the library names parameters, and names where it has features' positions.
 
-    Parameters
-    ----------
-    message : str
-        Of an error or a warning.
-    parameters : sequence of str
-        The other parameters of the method, which are set by ``--set``.
-    names : sequence of str
-        Names of the features, which the library calls by their positions.
+    Parameters of the method that have no option of their own are set by ``--set``.
     """
     message = re.sub(r"\b(?:column|feature) (\d+)\b", lambda found: _name(int(found[1]), names), message)
     message = re.sub(r"\bThe '(\w+)' parameter of \w+\b", lambda found: _option(found[1]), message)

@@ -19,23 +19,10 @@ from tamis.io.sources.stores import open_store
 
 
 def write_table(path: str | Path, table: Table, *, source: Path | None = None, transpose: bool = False) -> Path:
-    """Write a table; the ending of the path tells the format.
+    """Write a table in the format that the ending of the path tells, and return the path.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where to; a file there is replaced when the new one is complete.
-    table : Table
-        What to write: sample names and labels go with the numbers where the format has room for them.
-    source : Path, optional
-        The .h5ad file that the table came from, of which cells' annotations are kept.
-    transpose : bool, default=False
-        Whether features go into rows.
-
-    Returns
-    -------
-    Path
-        The path.
+    Sample names and labels go with the numbers where the format has room for them. Of a ``source`` in AnnData's format
+    annotations are kept; ``transpose`` puts features into rows.
     """
     ending = format_of(path)
     writer = WRITERS.get(ending.removesuffix(".gz"))

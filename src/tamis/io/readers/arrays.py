@@ -17,7 +17,9 @@ from tamis.io.readers.compression import opened
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, match_names
 from tamis.io.sources.arrays import read_header
+from tamis.io.sources.source import nameless
 from tamis.io.sources.sparse import checked_coo, checked_csr
+from tamis.io.sources.stores import as_text
 
 USUAL_KEYS = ("X", "X_train", "data", "x", "matrix", "fea")
 NAME_KEYS = ("feature_names", "var_names", "names", "genes", "columns", "features")
@@ -33,13 +35,8 @@ class Member(NamedTuple):
     load: Callable[[], Any]
 
     def texts(self) -> NDArray[Any]:
-        """Return the values in one row; bytes become text, and one-element arrays (MATLAB's cells) what they hold."""
-        values = np.asarray(self.load()).ravel()
-        if values.dtype.kind not in "OS":
-            return values
-        plain = [cell.item() if isinstance(cell, np.ndarray) and cell.size == 1 else cell for cell in values]
-        cells = [cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell) for cell in plain]
-        return np.array(cells, dtype=object)
+        """Return the values in one row; bytes become text."""
+        return as_text(np.asarray(self.load()).ravel())
 
 
 Members = Mapping[str, Member]
@@ -130,7 +127,7 @@ def assemble(X: Any, others: Members, request: Request) -> Table:
         X = csr_array(X.T) if issparse(X) else np.ascontiguousarray(X.T)
     n, d = X.shape
     names = _names(others, NAME_KEYS, d)
-    names = np.array([f"feature_{i}" for i in range(d)], dtype=object) if names is None else names
+    names = nameless(d) if names is None else names
     samples = _names(others, (request.index,) if request.index else SAMPLE_KEYS, n)
     if request.index and samples is None:
         known = _known(others)
@@ -183,10 +180,9 @@ def _as_matrix(X: Any) -> Any:
 
 
 def _names(others: Members, keys: tuple[str, ...], size: int) -> NDArray[Any] | None:
-    for key in keys:
-        if key in others and prod(others[key].shape) == size and others[key].dtype.kind in "OUSiu":
-            return np.array([str(cell) for cell in others[key].texts()], dtype=object)
-    return None
+    fitting = (key for key in keys if key in others and prod(others[key].shape) == size)
+    found = next((others[key] for key in fitting if others[key].dtype.kind in "OUSiu"), None)
+    return None if found is None else np.array([str(cell) for cell in found.texts()], dtype=object)
 
 
 def neighbours(path: Path) -> Members:

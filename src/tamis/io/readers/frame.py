@@ -16,6 +16,7 @@ from tamis.io.readers.numbers import decimals_shown
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
 from tamis.io.readers.roles import Roles
 from tamis.io.readers.table import Request, Table, label_array, match_names, numbered
+from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 
@@ -53,7 +54,7 @@ def table_of(frame: Frame, request: Request) -> Table:
     X, sides = _assembled(frame, features), _sides(frame)
     report = ReadReport(findings=(*frame.findings, *findings))
     if request.transpose:
-        rows = np.array([f"feature_{i}" for i in range(len(X))], dtype=object) if sides[0] is None else sides[0]
+        rows = nameless(len(X)) if sides[0] is None else sides[0]
         return Table(np.ascontiguousarray(X.T), rows, np.array(groups, dtype=object), report=report)
     return Table(
         X,

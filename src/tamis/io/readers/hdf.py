@@ -90,5 +90,4 @@ def with_cells(table: Table, root: Any, request: Request) -> Table:
     y = None if request.labels is None else label_array(column_of(obs, request.labels))
     if {len(samples), len(samples if y is None else y)} != {table.shape[0]}:
         raise TableError(f"holds {len(samples)} names or labels of samples for {table.shape[0]} rows; save it anew.")
-    names = np.array([str(name) for name in samples], dtype=object)
-    return Table(table.X, table.feature_names, names, y, "cell", request.labels or "label")
+    return Table(table.X, table.feature_names, samples.astype(str).astype(object), y, "cell", request.labels or "label")

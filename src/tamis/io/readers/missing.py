@@ -80,12 +80,9 @@ def report_gaps(table: Table, request: Request) -> Table:
 def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
     """Return the table without some features, of which some have no value at all."""
     some, none = (tuple(dict.fromkeys(map(str, table.originals[which]))) for which in (out & ~empty, out & empty))
-    findings = []
-    if some:
-        option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
-        findings.append(Finding(LEFT_OUT, "missing in more than half of the rows", option, some))
-    if none:
-        findings.append(Finding(LEFT_OUT, "it has no value at all", "", none))
+    option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
+    found = [Finding(LEFT_OUT, "missing in more than half of the rows", option, some)] if some else []
+    findings = [*found, *([Finding(LEFT_OUT, "it has no value at all", "", none)] if none else [])]
     return replace(table.with_features(np.flatnonzero(~out)), report=table.report.with_findings(*findings))
 
 
@@ -160,16 +157,11 @@ def _sparse_filled(X: Any) -> Any:
 
 
 def _rows_dropped(table: Table) -> tuple[Table, str]:
-    cells = table.X.tocoo() if issparse(table.X) else None
-    rows = cells.row[np.isnan(cells.data)] if cells is not None else np.flatnonzero(np.isnan(table.X).any(axis=1))
-    kept = np.setdiff1d(np.arange(table.shape[0]), rows)
+    rows = np.isnan(table.X.sum(axis=1)) if issparse(table.X) else np.isnan(table.X).any(axis=1)
+    kept = np.flatnonzero(~rows)
     if not kept.size:
         raise TableError("--missing drop-rows leaves no row: every one has a missing cell; pass --missing median.")
-    dropped = replace(
-        table,
-        X=table.X[kept],
-        sample_names=None if table.sample_names is None else table.sample_names[kept],
-        y=None if table.y is None else np.asarray(table.y)[kept],
-        texts={name: [cells[i] for i in kept] for name, cells in table.texts.items()},
-    )
+    samples, y = (None if side is None else np.asarray(side)[kept] for side in (table.sample_names, table.y))
+    texts = {name: [cells[i] for i in kept] for name, cells in table.texts.items()}
+    dropped = replace(table, X=table.X[kept], sample_names=samples, y=y, texts=texts)
     return dropped, f"{counted(table.shape[0] - len(kept), 'row')} with them left out"

@@ -55,12 +55,11 @@ class ReadReport:
 
     def lines(self) -> list[str]:
         """Return the summary: what was read, what was left out, what was assumed; then what should be checked."""
-        found = [f"Read: {self.headline()}."]
-        if left_out := self._of(LEFT_OUT):
-            found.append("Left out: " + "; ".join(_left_out(finding) for finding in left_out) + ".")
-        if assumed := self._of(ASSUMED):
-            found.append("Assumed: " + "; ".join(_with_option(finding) for finding in assumed) + ".")
-        return found + [f"Note: {finding.text}, pass {finding.option}." for finding in self._of(NOTICED)]
+        found, findings = [f"Read: {self.headline()}."], merged(self.findings)
+        for kind, title, phrase in ((LEFT_OUT, "Left out", _left_out), (ASSUMED, "Assumed", _with_option)):
+            if phrases := [phrase(finding) for finding in findings if finding.kind == kind]:
+                found.append(f"{title}: {'; '.join(phrases)}.")
+        return found + [f"Note: {one.text}, pass {one.option}." for one in findings if one.kind == NOTICED]
 
     def headline(self) -> str:
         """Return rows, features by kind and missing cells in one phrase."""
@@ -85,9 +84,6 @@ class ReadReport:
                 for found in self.findings
             ],
         }
-
-    def _of(self, kind: str) -> list[Finding]:
-        return [finding for finding in merged(self.findings) if finding.kind == kind]
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

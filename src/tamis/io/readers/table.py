@@ -139,7 +139,11 @@ class Table:
     @property
     def original_names(self) -> list[str]:
         """Names of the features of the file, in its order."""
-        return list(dict.fromkeys(self.originals.tolist()))
+        return self.names_of(slice(None))
+
+    def names_of(self, places: Any) -> list[str]:
+        """Return the features of the file that some encoded features belong to, each once."""
+        return list(dict.fromkeys(self.originals[places].tolist()))
 
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
         """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""

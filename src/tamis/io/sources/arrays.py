@@ -34,18 +34,10 @@ class FlatFile(TableSource):
     A memory map of a file that shrinks kills the process; a read that comes back short is an error with a sentence.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        offset: int,
-        by_columns: bool = False,
-    ):
+    def __init__(self, path: Any, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int, by_columns: bool = False):
         check_shape(shape, dtype, os.fspath(path))
         super().__init__(os.fspath(path), (shape[0], shape[1]), None, shape[1] * dtype.itemsize, [path])
         self._dtype, self._offset, self._by_columns = dtype, offset, by_columns
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
 
     def _read(self, start: int, stop: int) -> Any:
         n, width = self.shape
@@ -59,17 +51,7 @@ class FlatFile(TableSource):
 
     def _values(self, first: int, count: int) -> NDArray[Any]:
         """Read consecutive values, fewer if the file ends."""
-        size, begin = count * self._dtype.itemsize, self._offset + first * self._dtype.itemsize
-        content = bytearray()
-        while len(content) < size and (
-            part := os.pread(self._file.fileno(), size - len(content), begin + len(content))
-        ):
-            content += part
-        return np.frombuffer(content, self._dtype, len(content) // self._dtype.itemsize)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
+        return np.fromfile(self.place, self._dtype, count, offset=self._offset + first * self._dtype.itemsize)
 
 
 def numpy_file(path: str | os.PathLike[str]) -> TableSource:

@@ -137,9 +137,7 @@ class TableSource(ABC):
 
     def column_names(self) -> NDArray[Any]:
         """Return the names of the features; nameless ones are numbered as the readers of files do."""
-        if self.names is not None:
-            return self.names
-        return np.array([f"feature_{i}" for i in range(self.shape[1])], dtype=object)
+        return nameless(self.shape[1]) if self.names is None else self.names
 
     def __reduce__(self) -> Any:
         # Open files do not travel to other processes; the way to open them does.
@@ -161,6 +159,11 @@ class TableSource(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
+
+
+def nameless(count: int) -> NDArray[Any]:
+    """Return names for features that have none."""
+    return np.array([f"feature_{i}" for i in range(count)], dtype=object)
 
 
 def _stamp(path: str | os.PathLike[str]) -> tuple[int, int]:

@@ -111,7 +111,12 @@ def text(item: Any) -> NDArray[Any]:
     values = np.asarray(item[:])
     if values.ndim != 1:
         raise TableError(f"a list of names or labels has the shape {values.shape}; save the file anew.")
-    if values.dtype.kind in "OSTU":
-        texts = (v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values)
-        return np.array(list(texts), dtype=object)
-    return values
+    return as_text(values)
+
+
+def as_text(values: NDArray[Any]) -> NDArray[Any]:
+    """Return bytes and objects as text; numbers stay."""
+    if values.dtype.kind not in "OSTU":
+        return values
+    texts = (v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values)
+    return np.array(list(texts), dtype=object)
