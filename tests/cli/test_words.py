@@ -19,7 +19,7 @@ COMMANDS = [[], ["check"], ["select"], ["evaluate"], ["curve"], ["compare"], ["a
         ("The 'max_epochs' parameter of LSCAE must be positive.", "--set max_epochs must be positive."),
         ("The 'n_init' parameter of LSCAE must be positive.", "--n-init must be positive."),
         ("max_epochs=3 is too few; try n_init=5.", "--set max_epochs=3 is too few; try --n-init 5."),
-        ("a gap in column 1", "a gap in feature 'b'"),
+        ("a gap in feature 1", "a gap in feature 'b'"),
         ("It is never late.", "It is never late."),
     ],
 )  # fmt: skip

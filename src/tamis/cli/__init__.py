@@ -12,24 +12,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     import gc
 
+    from tamis.extras import EXTRAS, require
+
     quit_on_signals()
-    _check_extra()
+    try:
+        require("The command tamis", *EXTRAS["cli"])
+    except ImportError as error:
+        sys.exit(str(error))
     # Collecting garbage while some thousand modules are imported finds none and takes a fifth of the time until
     # training starts; `fit` turns it on again.
     gc.disable()
     from tamis.cli.app import app
 
     app(args=None if arguments is None else list(arguments), prog_name="tamis")
-
-
-def _check_extra() -> None:
-    from tamis.extras import EXTRAS, require
-
-    try:
-        require("The command tamis", *EXTRAS["cli"])
-    except ImportError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
 
 
 def quit_on_signals() -> None:
@@ -51,12 +46,8 @@ def quit_at_once(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal han
             signal.signal(name, signal.SIG_IGN)
         # Only what is imported whole already can have begun something.
         for module, clean in (("tamis.io.files", "remove_unfinished"), ("tamis.cli.results", "remove_empty")):
-            getattr(sys.modules.get(module), clean, _nothing)()
+            getattr(sys.modules.get(module), clean, bool)()
         shown = "\033[?25h" if os.isatty(2) else ""  # the bar hides the cursor
         os.write(2, f"{shown}tamis: {'interrupted' if number == signal.SIGINT else 'terminated'}.\n".encode())
     finally:
         os._exit(128 + number)
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -40,9 +40,9 @@ def wanted_methods(text: str | None) -> list[str]:
 
     if text == "all":
         return list(SELECTORS)
-    wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS.homes]
+    wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS]
     for name in wanted:
-        if name not in SELECTORS.homes:
+        if name not in SELECTORS:
             SELECTORS[name]  # Raises the sentence that names the nearest method.
     return wanted
 

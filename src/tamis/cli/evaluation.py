@@ -42,7 +42,7 @@ def evaluate(given: Any) -> None:
         output.print_json(document)
     else:
         output.print_read(table)
-        _print(entries, given, verdict)
+        _print(document, given, verdict)
 
 
 def _scored(table: Any, columns: Any, chosen: list[str], given: Any, bar: Bar) -> list[Entry]:
@@ -61,21 +61,22 @@ def _scored(table: Any, columns: Any, chosen: list[str], given: Any, bar: Bar) -
 def _parts(entries: list[Entry], verdict: Verdict) -> dict[str, Any]:
     """Return what result.json tells of the list."""
     first, random = entries[0], {}
-    for name in first.scores:
-        values = [entry.scores[name] for entry in entries[1:]]
-        random[name] = {"mean": float(np.mean(values)), "min": min(values), "max": max(values), "lists": len(values)}
+    for name, value in first.scores.items():
+        values = np.array([entry.scores[name] for entry in entries[1:]])
+        better = int((value < values if name in LESS_IS_BETTER else value > values).sum())
+        random[name] = {"mean": values.mean(), "min": values.min(), "max": values.max()}
+        random[name] |= {"lists": len(values), "better_than": better}
     told = {"features": first.selected, "seed": first.seed, "scores": first.scores, "random_lists": random}
     return told | {"verdict": asdict(verdict)}
 
 
-def _print(entries: list[Entry], given: Any, verdict: Verdict) -> None:
+def _print(document: dict[str, Any], given: Any, verdict: Verdict) -> None:
     rows = []
-    for name, value in entries[0].scores.items():
-        others = np.array([entry.scores[name] for entry in entries[1:]])
-        better = int((value < others if name in LESS_IS_BETTER else value > others).sum())
-        usual = f"{others.mean():.3f} ({others.min():.3f} to {others.max():.3f})"
-        rows.append([name, f"{value:.3f}", usual, f"{better} of {len(others)}"])
-    title = f"{entries[0].k} features of {given.file.name}"
+    for name, value in document["scores"].items():
+        usual = document["random_lists"][name]
+        shown = "{mean:.3f} ({min:.3f} to {max:.3f})".format(**usual)
+        rows.append([name, f"{value:.3f}", shown, "{better_than} of {lists}".format(**usual)])
+    title = f"{len(document['features'])} features of {given.file.name}"
     output.print_table(title, ["score", "list", "random lists (range)", "better than"], rows, numbers=(1,))
     output.print_verdict(verdict)
     if given.output:

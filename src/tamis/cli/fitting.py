@@ -1,7 +1,6 @@
 """From options to a fitted selector, in the words of the command line."""
 
 import inspect
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
     from tamis.io.readers import Request, Table
 
 
-def begin_import(method: str) -> threading.Thread:
+def begin_import(method: str) -> None:
     """Import a method's module in the background, while the file is read."""
     from tamis.selectors import SELECTORS
 
-    if method not in SELECTORS.homes:
+    if method not in SELECTORS:
         SELECTORS[method]  # Raises the sentence that names the nearest method.
 
     def work() -> None:
@@ -30,13 +29,8 @@ def begin_import(method: str) -> threading.Thread:
         with suppress(Exception):
             if hasattr(SELECTORS[method], "from_paper"):
                 import_module("tamis.lscae.fit")
-            elif "torch" in sys.modules:
-                # torch's optimisers import it at their first step; this is the time to do so.
-                import_module("torch._dynamo")
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
+    threading.Thread(target=work, daemon=True).start()
 
 
 def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
@@ -44,14 +38,10 @@ def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
     from tamis.io.readers import read
 
     bar.stage(f"Reading {path.name}")
-    table = read(path, request, lambda done, total: bar.move(done, total, _megabytes(done)))
+    table = read(path, request, lambda done, total: bar.move(done, total, f"{done / 1e6:.0f} MB"))
     if table.in_pieces and request.in_pieces is None and not path.is_dir():
         complain(f"note: {path.name} is large for the free memory and is read in pieces.")
     return table
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:.0f} MB" if count >= 1e6 else ""
 
 
 def allows_missing(method: str) -> bool:
@@ -151,39 +141,29 @@ def suggested_size(table: "Table") -> int:
 
 def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training") -> Any:
     """Fit with a moving bar; an interruption ends training early where the method can be asked to."""
+    import gc
+
+    from tamis.cli.words import in_options
+
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     bar.stage(title)
     parameters = selector.get_params(deep=False)
     if "callbacks" in parameters:
         selector.set_params(callbacks=[_mover(bar, state)])
-    _collect_garbage_again()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        _fit_in_words(selector, table)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector.fit(table.X)
+    except (ValueError, TypeError) as error:
+        raise UsageError(in_options(str(error), list(parameters), table.feature_names.tolist())) from error
     if "callbacks" in parameters:
         selector.set_params(callbacks=parameters["callbacks"])
     selector.feature_names_in_ = table.feature_names
     for message in dict.fromkeys(_worded(warning, table) for warning in caught):
         complain(message)
     return selector
-
-
-def _fit_in_words(selector: Any, table: "Table") -> None:
-    """Fit; an error is said in the words of the command line."""
-    from tamis.cli.words import in_options
-
-    try:
-        selector.fit(table.X)
-    except (ValueError, TypeError) as error:
-        parameters, names = list(selector.get_params(deep=False)), table.feature_names.tolist()
-        raise UsageError(in_options(str(error), parameters, names)) from error
-
-
-def _collect_garbage_again() -> None:
-    import gc
-
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def _worded(warning: Any, table: "Table") -> str:

@@ -178,7 +178,7 @@ def document_of(command: str, file: Path, table: "Table", **parts: Any) -> dict[
     from tamis import __version__
 
     start = {"schema": SCHEMA, "tamis": __version__, "command": command, "input": str(file)}
-    return start | {"read": table.report.document()} | parts
+    return {**start, "read": table.report.document(), **parts}
 
 
 def write_result(folder: Path, document: dict[str, Any]) -> None:

@@ -25,10 +25,6 @@ PHRASES = {
     r"\bName them in must_keep to select them all the same\b": "Name them with --must-keep to select them all the same",
     r"\bCheck the parameter\b": "Check the option",
     r"\bthe (\d+) features of X holds\b": r"the \1 features holds",
-    r"\bcolumns?\b(?= '| of X)": "feature",
-    r"\bColumns\b": "Features",
-    r"\bcolumn\b": "feature",
-    r"\bcolumns\b": "features",
     r"\bX has\b": "the table has",
     r"\bX holds\b": "The table holds",
     r"\b(of|in|as|Pass) X\b": r"\1 the table",
@@ -40,7 +36,7 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
 
     Parameters of the method that have no option of their own are set by ``--set``.
     """
-    message = re.sub(r"\b(?:column|feature) (\d+)\b", lambda found: _name(int(found[1]), names), message)
+    message = re.sub(r"\bfeature (\d+)\b", lambda found: _name(int(found[1]), names), message)
     message = re.sub(r"\bThe '(\w+)' parameter of \w+\b", lambda found: _option(found[1]), message)
     for pattern, words in PHRASES.items():
         message = re.sub(pattern, words, message)

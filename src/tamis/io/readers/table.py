@@ -25,37 +25,11 @@ def unheard(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """How to read a file; the names are those of the command line's options.
+    """How to read a file: the options of the command line, which ``tamis check --help`` describes.
 
-    Attributes
-    ----------
-    index, labels : str or None
-        Feature (or array in the file) with the samples' names, and with labels that serve scoring only.
-    drop, keep, categorical : tuple of str
-        Features (``*`` and ``?`` stand for any letters) to leave out, never to leave out though they are identifiers,
-        free text (then encoded as categories) or mostly empty, and whose numbers are codes of categories.
-    drop_text : bool
-        Whether features that are not numbers are left out.
-    key, sheet : str or None
-        Which array of a file, file of an archive or sheet of a workbook with several.
-    delimiter, encoding, comment, skip_rows, header
-        Of a text file; None finds out, and takes ``#`` at the beginning of the file only for a comment.
-    decimal, thousands : str or None
-        Marks in numbers; None finds them, and raises :class:`TableError` where they could be either.
-    na_values : tuple of str
-        Further cells that stand for a missing value; numbers among them count in every format.
-    day_first : bool or None
-        Whether ``3/4/2020`` is in April; None leaves such features out if no date tells.
-    transpose : bool
-        Whether the file has features in rows.
-    max_expansion : float
-        How many times the stored bytes a file may declare or unpack; more than that is refused before it is read.
-    log1p, scale : bool
-        Whether counts become ``log(1 + x)``, and whether every sample is brought to the median total before.
-    only : tuple of str
-        If given, the features to read; the rest of the file may hold anything.
-    in_pieces : bool or None
-        Whether the table stays on disk; None decides by the free memory.
+    What is None is found out from the file; marks that could be either raise :class:`TableError`. Names of features may
+    hold ``*`` and ``?`` for any letters. If ``only`` is given, it names the features to read, and the rest of the file
+    may hold anything.
     """
 
     index: str | None = None
