@@ -4,7 +4,7 @@ import inspect
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -12,12 +12,11 @@ from tamis.cli import fitting, output, results
 from tamis.cli import options as o
 from tamis.cli.progress import Bar, Interruption, interruptible
 from tamis.io.files import recording
+from tamis.io.readers import Table
 from tamis.metrics import dense_sample, score_columns
 from tamis.report import Entry, write_comparison
 from tamis.report.analysis import random_means
-
-if TYPE_CHECKING:
-    from tamis.io.readers import Table
+from tamis.selectors import SELECTORS
 
 USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
 """Compared by default, as far as they are there: the quick ones, and what they must beat."""
@@ -30,14 +29,12 @@ class Task(NamedTuple):
 
     method: str
     k: int
-    table: "Table"
+    table: Table
     settings: dict[str, Any]
 
 
 def wanted_methods(text: str | None) -> list[str]:
     """Return the methods that a user names: ``a,b,c``, ``all``, or by default the usual ones."""
-    from tamis.selectors import SELECTORS
-
     if text == "all":
         return list(SELECTORS)
     wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS]
@@ -100,7 +97,7 @@ class _Comparison:
             around = {max(1, self.suggested * factor // 4) for factor in (1, 2, 3, 4, 6, 8)}
             self.sizes = sorted(size for size in around if size <= len(self.table.original_names))
 
-    def _tasks(self, read: "Table") -> list[Task]:
+    def _tasks(self, read: Table) -> list[Task]:
         """Return what to fit; methods that take missing cells get the table as it was read."""
         way = self.given.reading.missing
         keeping = {m for m in self.methods if way == "keep" or (way is None and fitting.allows_missing(m))}
@@ -109,8 +106,6 @@ class _Comparison:
 
     def _own_settings(self, method: str) -> dict[str, Any]:
         """Return the settings that a method knows; ``compare`` passes each one its own."""
-        from tamis.selectors import SELECTORS
-
         if self.command == "curve":
             return self.settings
         known = {name: set(inspect.signature(SELECTORS[name].__init__).parameters) for name in self.methods}
@@ -119,7 +114,7 @@ class _Comparison:
             raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}.")
         return {name: value for name, value in self.settings.items() if name in known[method]}
 
-    def _told(self, tasks: list[Task]) -> "Table":
+    def _told(self, tasks: list[Task]) -> Table:
         """Return the table whose report is printed; methods that take missing cells are named beside it."""
         report = self.table.report
         keeping = dict.fromkeys(task.method for task in tasks if task.table.report.filled != report.filled)

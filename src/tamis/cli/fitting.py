@@ -1,5 +1,6 @@
 """From options to a fitted selector, in the words of the command line."""
 
+import gc
 import inspect
 import threading
 import warnings
@@ -8,19 +9,18 @@ from contextlib import suppress
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tamis.cli.options import NoStructureFoundError, UsageError, complain
 from tamis.cli.progress import Bar, Interruption
-
-if TYPE_CHECKING:
-    from tamis.io.readers import Request, Table
+from tamis.cli.words import in_options
+from tamis.io.readers import Request, Table, fill, read
+from tamis.io.readers.report import counted, listed
+from tamis.selectors import SELECTORS
 
 
 def begin_import(method: str) -> None:
     """Import a method's module in the background, while the file is read."""
-    from tamis.selectors import SELECTORS
-
     if method not in SELECTORS:
         SELECTORS[method]  # Raises the sentence that names the nearest method.
 
@@ -33,10 +33,8 @@ def begin_import(method: str) -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
-def read_with_bar(path: Path, request: "Request", bar: Bar) -> "Table":
+def read_with_bar(path: Path, request: Request, bar: Bar) -> Table:
     """Read a file while the bar shows how far."""
-    from tamis.io.readers import read
-
     bar.stage(f"Reading {path.name}")
     table = read(path, request, lambda done, total: bar.move(done, total, f"{done / 1e6:.0f} MB"))
     if table.in_pieces and request.in_pieces is None and not path.is_dir():
@@ -48,18 +46,14 @@ def allows_missing(method: str) -> bool:
     """Return whether a method takes missing cells as they are, by scikit-learn's tag."""
     from sklearn.utils import get_tags
 
-    from tamis.selectors import SELECTORS
-
     return bool(get_tags(SELECTORS[method]()).input_tags.allow_nan)
 
 
-def fill_for(table: "Table", way: str | None, method: str | None) -> "Table":
+def fill_for(table: Table, way: str | None, method: str | None) -> Table:
     """Deal with missing cells as asked, by default as the method needs it; None stands for scoring, which needs all.
 
     The report of the table that is returned says what was done.
     """
-    from tamis.io.readers.missing import fill
-
     allowed = method is not None and allows_missing(method) if table.report.missing_cells else False
     if way == "keep" and table.report.missing_cells and not allowed:
         what = "scores need every cell" if method is None else f"the method {method} needs every cell"
@@ -68,12 +62,11 @@ def fill_for(table: "Table", way: str | None, method: str | None) -> "Table":
 
 
 def make_selector(
-    method: str, k: int, table: "Table", seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
+    method: str, k: int, table: Table, seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
     settings: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Make an unfitted selector; settings are parameters or fields of its recipe, and others are refused by name."""
     from tamis.lscae.recipe import Recipe
-    from tamis.selectors import SELECTORS
 
     cls = SELECTORS[method]
     known = inspect.signature(cls).parameters
@@ -92,10 +85,8 @@ def make_selector(
     return selector.set_params(**changes)
 
 
-def _check_lists(table: "Table", k: int, kept: Any, banned: Any) -> None:
+def _check_lists(table: Table, k: int, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
-    from tamis.io.readers.report import counted, listed
-
     wanted, refused = table.names_of(kept), table.names_of(banned)
     both = [name for name in wanted if name in refused]
     if both:
@@ -106,10 +97,9 @@ def _check_lists(table: "Table", k: int, kept: Any, banned: Any) -> None:
     check_rows(table)
 
 
-def check_rows(table: "Table") -> None:
+def check_rows(table: Table) -> None:
     """Refuse a table with too few rows."""
     from tamis.base import MIN_ROWS
-    from tamis.io.readers.report import counted
 
     if table.shape[0] < MIN_ROWS:
         raise UsageError(
@@ -118,7 +108,7 @@ def check_rows(table: "Table") -> None:
         )
 
 
-def size_for(table: "Table", k: int | None) -> int:
+def size_for(table: Table, k: int | None) -> int:
     """Return how many features of the file to choose: as many as asked for, by default as explain the structure."""
     features = len(table.original_names)
     if k is not None and k > features:
@@ -126,7 +116,7 @@ def size_for(table: "Table", k: int | None) -> int:
     return suggested_size(table) if k is None else k
 
 
-def suggested_size(table: "Table") -> int:
+def suggested_size(table: Table) -> int:
     """Return the fewest features that explain the structure; a table without structure ends the run."""
     from tamis.sizes import NoStructureError, choose_k
 
@@ -139,12 +129,8 @@ def suggested_size(table: "Table") -> int:
         ) from None
 
 
-def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str = "Training") -> Any:
+def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str = "Training") -> Any:
     """Fit with a moving bar; an interruption ends training early where the method can be asked to."""
-    import gc
-
-    from tamis.cli.words import in_options
-
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
@@ -166,13 +152,11 @@ def fit(selector: Any, table: "Table", bar: Bar, state: Interruption, title: str
     return selector
 
 
-def _worded(warning: Any, table: "Table") -> str:
+def _worded(warning: Any, table: Table) -> str:
     import numpy as np
 
     from tamis.checks import UnusableFeaturesWarning
-    from tamis.cli.words import in_options
     from tamis.columns import summarise_columns
-    from tamis.io.readers.report import counted, listed
 
     if issubclass(warning.category, UnusableFeaturesWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)

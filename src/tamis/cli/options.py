@@ -1,12 +1,15 @@
 """Options that commands share, their help, errors as one sentence, and lists as users write them."""
 
+import csv
 import inspect
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,8 +111,6 @@ class Reading:
 
     def flags(self) -> str:
         """Return the options as they are typed, to be repeated in another command."""
-        from shlex import quote
-
         parts = []
         for name, value in (self.options | ({"missing": self.missing} if self.missing else {})).items():
             on, _, off = _flag(name).partition("/")
@@ -233,8 +234,6 @@ def complain(message: str) -> None:
 
 def split(entries: Iterable[str] | None) -> tuple[str, ...]:
     """Split ``a,b`` at its commas; a name with a comma in it is written between double quotes."""
-    import csv
-
     return tuple(part for row in csv.reader(entries or ()) for part in row if part)
 
 
@@ -249,8 +248,6 @@ def parse_k(text: str) -> int | None:
 
 def parse_settings(given: Any) -> dict[str, Any]:
     """Turn ``--set name=value``, --n-init and --checkpoint into parameters; values are Python, and else are text."""
-    from ast import literal_eval
-
     found: dict[str, Any] = {}
     for entry in given.settings or ():
         name, sign, text = entry.partition("=")

@@ -6,12 +6,13 @@ from typing import Any
 
 from tamis.cli.options import UsageError, parse_k, split
 from tamis.extras import require
+from tamis.io.files import write_text
+from tamis.io.readers import read
 
 
 def panel(given: SimpleNamespace) -> None:
     """Select genes, and write a row with the reasons for each."""
     from tamis import select_genes
-    from tamis.io.files import write_text
 
     output = given.output or Path(f"{given.file.stem}-panel.csv")
     if output.exists() and not given.force:
@@ -41,8 +42,6 @@ def _cells(given: SimpleNamespace) -> Any:
         return anndata.read_h5ad(given.file, backed="r")
     if given.file.suffix == ".h5":
         return _tenx(given.file)
-    from tamis.io.readers import read
-
     table = read(given.file, given.reading.request())
     return anndata.AnnData(table.X, var=pandas.DataFrame(index=pandas.Index(table.feature_names, dtype=object)))
 

@@ -5,15 +5,21 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy.sparse import issparse
+
+from tamis._version import __version__
 from tamis.cli.options import UsageError
 from tamis.cli.output import json_text
 from tamis.io.files import is_own, remove_leftovers, write_text
+from tamis.io.readers import Table, format_of
+from tamis.io.writers import WRITERS
 
 if TYPE_CHECKING:
-    from tamis.io.readers import Table
     from tamis.report import Entry
 
 SCHEMA = "tamis-result/2"
@@ -100,9 +106,6 @@ def remove_empty() -> None:
 
 def name_parts(source: Path) -> tuple[str, str]:
     """Return the name of a table without its ending, and the ending of what is written of it."""
-    from tamis.io.readers import format_of
-    from tamis.io.writers import WRITERS
-
     if source.is_dir():
         return source.name.removesuffix(source.suffix), FOLDERS.get(source.suffix.lower(), ".parquet")
     ending = format_of(source)
@@ -115,26 +118,16 @@ def name_parts(source: Path) -> tuple[str, str]:
 
 def check_format(path: Path) -> None:
     """Refuse an ending in which no table is written."""
-    from tamis.io.readers import format_of
-    from tamis.io.writers import WRITERS
-
     ending = format_of(path)
     if ending.removesuffix(".gz") not in (*WRITERS, ".h5ad"):
         raise UsageError(f"{path}: tables are not written as {ending}; use one of {', '.join(WRITERS)}, .h5ad.")
 
 
-def reduced_table(table: "Table", names: Sequence[str], path: Path) -> "Table":
+def reduced_table(table: Table, names: Sequence[str], path: Path) -> Table:
     """Return some features of a table as the file has them: categories and dates as text, missing cells missing.
 
     Formats of numbers only, by the ending of the path, get the numbers that the table holds.
     """
-    from dataclasses import replace
-
-    import numpy as np
-    from scipy.sparse import issparse
-
-    from tamis.io.readers import format_of
-
     places = np.sort(table.positions(names, "--features"))
     plain_numbers = table.groups is None and not set(names) & set(table.texts)
     numeric = not format_of(path).startswith(TABULAR) or (plain_numbers and not table.report.missing_cells)
@@ -173,10 +166,8 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(GUARDED) else cell
 
 
-def document_of(command: str, file: Path, table: "Table", **parts: Any) -> dict[str, Any]:
+def document_of(command: str, file: Path, table: Table, **parts: Any) -> dict[str, Any]:
     """Return a result for JSON: the same beginning for all commands, then the parts of one."""
-    from tamis import __version__
-
     start = {"schema": SCHEMA, "tamis": __version__, "command": command, "input": str(file)}
     return {**start, "read": table.report.document(), **parts}
 

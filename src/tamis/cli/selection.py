@@ -12,9 +12,11 @@ import typer
 from tamis.cli import fitting, output, processes, results
 from tamis.cli.options import EXIT_INTERRUPTED, parse_k, parse_settings, parse_shape, split
 from tamis.cli.progress import Bar, interruptible
+from tamis.io.files import recording, write_text
+from tamis.io.readers import Table
+from tamis.io.writers import check_names, write_table
 
 if TYPE_CHECKING:
-    from tamis.io.readers import Table
     from tamis.verdict import Verdict
 
 SHOWN = 20
@@ -50,10 +52,8 @@ class _Selection:
         names |= {"page": "report.html", "reduced": "{}-selected{}".format(*results.name_parts(given.file))}
         self.paths = {what: self.folder / name for what, name in (names | {"result": "result.json"}).items()}
 
-    def fit(self, read: "Table", bar: Bar) -> None:
+    def fit(self, read: Table, bar: Bar) -> None:
         """Fill missing cells if the method needs it, find out how many features to choose, and fit."""
-        from tamis.io.writers import check_names
-
         given = self.given
         check_names(self.paths["reduced"], read)
         self.table = fitting.fill_for(read, given.reading.missing, given.method)
@@ -94,10 +94,8 @@ class _Selection:
             self.given, self.paths["selector"], self.verdict, len(self.chosen), self.paths["reduced"]
         )
 
-    def write(self, read: "Table") -> None:
+    def write(self, read: Table) -> None:
         """Write all files, each in one piece; what took longest to compute comes first."""
-        from tamis.io.files import recording, write_text
-        from tamis.io.writers import write_table
         from tamis.report import write_report
 
         given, paths = self.given, self.paths
