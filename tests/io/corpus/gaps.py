@@ -39,6 +39,10 @@ GAPS = {
         features=ABCD,
         d=["1", "-999", "3", "4", "2", "3", "-999.0", "5"],
     ),
+    "a row without any value": text(
+        said=["1 row without any value passed over", "8 rows"],
+        change=lambda table: table.rstrip("\n") + "\n,,\n",
+    ),
     "gaps refused": refused(
         "t.csv", lines(plain(d=["", *"1234567"])), "1 cell missing, in 'd'; pass --missing median", "--missing", "error"
     ),

@@ -49,7 +49,7 @@ LAYOUTS = {
         ("a", "a_2"),
         ("a", "a_2", "c"),
         {"a": 100.0, "a_2": 1.5},
-        ("the name 'a' occurs more than once and was numbered ('a', 'a_2') in 'a' (else --drop a)",),
+        ("the name 'a' occurs more than once and was numbered ('a', 'a_2') (else --drop a)",),
     ),
     "repeated names dropped": Case(
         "t.csv",
@@ -60,6 +60,12 @@ LAYOUTS = {
         {},
         (),
         "-k 2 asks for more than the 1 features",
+    ),
+    "rows that are named as genes": text(
+        said=["the first feature is named 'gene'; if every row is a feature, pass --transpose"],
+        change=lambda table: "\n".join(f"g{i},{line}" for i, line in enumerate(table.splitlines())).replace(
+            "g0", "gene", 1
+        ),
     ),
     "a nameless feature": Case(
         "t.csv",

@@ -136,7 +136,7 @@ def _finish(table: Table, request: Request, progress: Progress) -> Table:
         X = multiplied(table.X, equal_total_factors(row_totals(table.X))) if request.scale else table.X
         table = replace(table, X=logarithms(X) if request.log1p else X)
     kinds = kind_counts(table.kinds.get(name, "number") for name in table.original_names)
-    return replace(table, report=replace(table.report, n_rows=n, kinds=kinds))
+    return replace(table, report=replace(table.report, n_rows=table.shape[0], kinds=kinds))
 
 
 def _restricted(table: Table, only: tuple[str, ...]) -> Table:

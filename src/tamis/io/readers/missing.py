@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.io.errors import TableError
-from tamis.io.readers.report import LEFT_OUT, NOTICED, Finding, counted, listed, shell_word
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, counted, listed, shell_word
 from tamis.io.readers.table import Request, Table
 
 WAYS = ("keep", "median", "drop-rows", "error")
@@ -61,6 +61,7 @@ def _counts(X: Any, test: Callable[[Any], Any]) -> Counts:
 
 def report_gaps(table: Table, request: Request) -> Table:
     """Leave out features that are mostly missing, and report how many cells are missing and what may stand for it."""
+    table = table if request.only else _without_empty_rows(table)
     gaps, n = _counts(table.X, np.isnan), table.shape[0]
     if request.only:
         empty = np.zeros(len(gaps), dtype=bool)
@@ -75,6 +76,25 @@ def report_gaps(table: Table, request: Request) -> Table:
     by_feature = {str(name): int(count) for name, count in zip(table.originals, gaps, strict=True) if count}
     report = replace(table.report, missing_cells=sum(by_feature.values()), missing_features=tuple(by_feature))
     return replace(table, report=report if request.only else report.with_findings(*_sentinels(table)))
+
+
+def _without_empty_rows(table: Table) -> Table:
+    """Leave out rows without any value, such as those below a table: all features would be missing together there."""
+    if issparse(table.X) or table.X.dtype.kind != "f":
+        return table
+    rows = np.flatnonzero(np.isnan(table.X[:, 0]))
+    empty = rows[np.isnan(table.X[rows]).all(axis=1)]
+    if not 0 < len(empty) < table.shape[0]:
+        return table
+    finding = Finding(ASSUMED, f"{counted(len(empty), 'row')} without any value passed over")
+    kept = np.setdiff1d(np.arange(table.shape[0]), empty)
+    return replace(_with_rows(table, kept), report=table.report.with_findings(finding))
+
+
+def _with_rows(table: Table, kept: Counts) -> Table:
+    samples, y = (None if side is None else np.asarray(side)[kept] for side in (table.sample_names, table.y))
+    texts = {name: [cells[i] for i in kept] for name, cells in table.texts.items()}
+    return replace(table, X=table.X[kept], sample_names=samples, y=y, texts=texts)
 
 
 def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
@@ -161,7 +181,4 @@ def _rows_dropped(table: Table) -> tuple[Table, str]:
     kept = np.flatnonzero(~rows)
     if not kept.size:
         raise TableError("--missing drop-rows leaves no row: every one has a missing cell; pass --missing median.")
-    samples, y = (None if side is None else np.asarray(side)[kept] for side in (table.sample_names, table.y))
-    texts = {name: [cells[i] for i in kept] for name, cells in table.texts.items()}
-    dropped = replace(table, X=table.X[kept], sample_names=samples, y=y, texts=texts)
-    return dropped, f"{counted(table.shape[0] - len(kept), 'row')} with them left out"
+    return _with_rows(table, kept), f"{counted(table.shape[0] - len(kept), 'row')} with them left out"

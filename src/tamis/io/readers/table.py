@@ -185,7 +185,7 @@ def numbered(names: Sequence[str]) -> tuple[list[str], tuple[Finding, ...]]:
     one, first = len(again) == 1, again[0]
     text = f"the name {first!r} occurs" if one else f"the names {listed(again)} occur"
     text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {first + '_2'!r})"
-    return list(found), (Finding(ASSUMED, text, f"--drop {shell_word(first)}", again),)
+    return list(found), (Finding(ASSUMED, text, f"--drop {shell_word(first)}"),)
 
 
 def label_array(cells: Iterable[Any]) -> NDArray[Any]:
