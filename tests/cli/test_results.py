@@ -79,3 +79,8 @@ def test_no_size_means_as_few_as_explain_the_structure_and_that_is_said(run, tab
     result = run("select", table_file, "-m", "variance", *roles)
     assert "No -k was given: 2 features are chosen, the fewest that explain the structure" in result.stderr
     assert len(result.stdout.splitlines()) == 3
+
+
+def test_check_names_features_with_one_value(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n1,5,2\n3,5,1\n2,5,2\n")
+    assert "'b': one value only, and never chosen" in run("check", "t.csv").stdout

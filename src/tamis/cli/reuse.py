@@ -9,6 +9,7 @@ from tamis.cli.evaluation import saved_names
 from tamis.cli.options import UsageError, parse_shape
 from tamis.cli.progress import Bar
 from tamis.cli.selection import next_steps
+from tamis.columns import summarise_columns
 from tamis.io.files import recording
 from tamis.io.readers.missing import fill
 from tamis.io.readers.report import listed
@@ -30,6 +31,9 @@ def check(given: Any) -> None:
     rows = finding_rows(table.report)
     if table.report.missing_cells and not table.report.filled:
         rows.append(("missing", "missing cells are filled with medians, unless the method takes them", "--missing"))
+    constant = summarise_columns(table.X).constant
+    if constant.any():
+        rows.append(("noticed", f"{listed(table.feature_names[constant])}: one value only, and never chosen", ""))
     if rows:
         output.print_table("What to know about it", ["what", "remark", "option"], rows)
     else:
