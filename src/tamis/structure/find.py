@@ -13,7 +13,7 @@ from tamis.extras import require
 from tamis.features import owners
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
-from tamis.structure.bases import CLIP, Indices, RankBasis, rank_basis
+from tamis.structure.bases import BLOCK, CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import FDR, discoveries, group_pvalues, multimodality_pvalues, tail_probability
@@ -242,7 +242,7 @@ def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
     ``max_a Σ_b r_ab²`` over the polynomials a of the feature, less the ``degrees/n`` that chance explains.
     """
     share, known, n = np.zeros(len(found.partner)), np.flatnonzero(found.partner >= 0), basis.values.shape[2]
-    for some in np.array_split(known, max(1, len(known) // 2048)):
+    for some in np.array_split(known, max(1, len(known) // BLOCK)):
         left, right = basis.values[:, some], basis.values[:, found.partner[some]]
         squares = (np.einsum("ajn,bjn->abj", left, right) / n) ** 2
         share[some] = squares.sum(axis=1).max(axis=0) - len(squares) / n

@@ -33,8 +33,11 @@ class MemoryRows:
         if issparse(X):
             self._sparse = X if len(scaling.features) == X.shape[1] else X[:, scaling.features]
         else:
-            blocks = [scaling.apply(block[:, scaling.features]) for block in row_blocks(X)]
-            self._dense = (blocks[0] if len(blocks) == 1 else torch.cat(blocks)).to(device)
+            self._dense = torch.empty(X.shape[0], len(scaling.features), device=device)
+            start = 0
+            for block in row_blocks(X):
+                self._dense[start : start + len(block)] = scaling.apply(block[:, scaling.features])
+                start += len(block)
 
     def batches(self, n_batches: int, rng: np.random.Generator, skip: int = 0) -> Iterator[Tensor]:
         """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on."""
