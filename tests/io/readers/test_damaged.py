@@ -25,6 +25,7 @@ MATRIX_MARKET = {
     "letters": (b"3 2 2\n1 1 1\n2 1 1.5abc\n", "Row #2: CSV conversion error to double: invalid value '1.5abc'"),
     "many cells": (b"3 2 1\n1 1 1 1 1\n", "Row #1: Expected 3 columns, got 5"),
     "too few": (b"3 2 2\n1 1 1\n", "declares 2 entries, but holds 1"),
+    "entries though none are declared": (b"3 2 0\n1 1 1\n", "declares 0 entries, but holds 1"),
     "too many": (b"3 2 1\n1 1 1\n2 2 2\n", "declares 1 entries, but holds 2"),
     "outside": (b"3 2 1\n1 3 1\n", "names position 2 (or one below 0) of 2, which is not there"),
     "huge": (b"1000000000 1000000000 1\n1 1 1\n", "more than 1000 times the 76 bytes that are stored"),

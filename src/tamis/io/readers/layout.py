@@ -303,19 +303,16 @@ def _layout_findings(
     delimiter: str, decimal: str, header: bool, units: bool, trailing: bool, request: Request, cells: list[list[str]]
 ) -> list[Finding]:
     """Return what was assumed of the layout, where a reader of the file might think otherwise."""
-    body, found = cells[header:], []
-    if request.delimiter is None and delimiter not in ",\t":
-        found.append(Finding(ASSUMED, f"cells are parted by {DELIMITERS[delimiter]}", "--delimiter"))
-    if asked_decimal(request) is None and decimal == ",":
-        commas = (cell.strip() for row in body for cell in row if CLEAR_MARKS[","].match(cell.strip()))
-        example = next((cell for cell in commas if is_number(cell, ",")), "1,5")
-        found.append(Finding(ASSUMED, f"the decimal mark is a comma, as in {example!r}", "--decimal ."))
-    if request.header is None and not header:
-        found.append(Finding(ASSUMED, "the first line holds numbers, so that there is no header", "--header"))
-    if units:
-        found.append(Finding(ASSUMED, f"the line below the header holds units ({listed(body[0])}) and was passed over"))
-    if trailing:
-        found.append(Finding(ASSUMED, "the delimiter at the end of every line stands for nothing"))
-    if request.header is None and header and any(cell.strip() and is_number(cell, ".") for cell in cells[0]):
-        found.append(Finding(ASSUMED, "the first line is the header, though it holds a number", "--no-header"))
-    return found
+    body = cells[header:]
+    commas = (cell.strip() for row in body for cell in row if CLEAR_MARKS[","].match(cell.strip()))
+    example = next((cell for cell in commas if is_number(cell, ",")), "1,5") if decimal == "," else ""
+    number_above = header and any(cell.strip() and is_number(cell, ".") for cell in cells[0])
+    assumed = (
+        (delimiter not in ",\t", f"cells are parted by {DELIMITERS.get(delimiter)}", "--delimiter", request.delimiter),
+        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", asked_decimal(request)),
+        (not header, "the first line holds numbers, so that there is no header", "--header", request.header),
+        (units, f"the line below the header holds units ({listed(body[0])}) and was passed over", "", None),
+        (trailing, "the delimiter at the end of every line stands for nothing", "", None),
+        (number_above, "the first line is the header, though it holds a number", "--no-header", request.header),
+    )
+    return [Finding(ASSUMED, text, option) for holds, text, option, asked in assumed if holds and asked is None]

@@ -52,7 +52,8 @@ def _matrix(content: bytes, stored: int) -> Any:
     check_room(16 * n + NAME_BYTES * d + 48 * expected, stored, f"the matrix of {n} × {d}")
     index = pa.int32() if max(n, d) < 2**31 else pa.int64()
     kinds = {"row": index, "column": index, **kinds} if coordinates else kinds
-    entries = _entries(content, heading.end(), kinds) if expected else {name: np.empty(0, np.int64) for name in kinds}
+    there = expected or content[heading.end() :].strip()
+    entries = _entries(content, heading.end(), kinds) if there else {name: np.empty(0, np.int64) for name in kinds}
     found = len(next(iter(entries.values()), ()))
     if found != expected:
         raise TableError(f"declares {expected} entries, but holds {found}; restore it, or save it anew.")
