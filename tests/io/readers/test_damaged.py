@@ -74,6 +74,15 @@ def test_matlab_sparse_with_a_row_beyond_the_last(tmp_path):
         read(tmp_path / "t.mat")
 
 
+def test_matlab_over_which_scipy_crashes(tmp_path):
+    savemat(tmp_path / "t.mat", {"X": np.eye(3), "word": "abcdefgh"})
+    content = bytearray((tmp_path / "t.mat").read_bytes())
+    content[content.index(b"abcdefgh") - 8] = 24  # the type of the letters
+    (tmp_path / "t.mat").write_bytes(content)
+    with pytest.raises(TableError, match=r"t\.mat: cannot be read as MATLAB \(its parts do not fit together\)"):
+        read(tmp_path / "t.mat")
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_matlab_files_are_read_as_scipy_does(compressed, tmp_path):
     X = np.arange(12.0).reshape(4, 3)
