@@ -18,10 +18,14 @@ def read(name):
     return int(re.search(name + r":\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1]) * 1024
 
 def peak(work):
-    pathlib.Path("/proc/self/clear_refs").write_text("5")
-    before = read("VmRSS")
-    work()
-    return read("VmHWM") - before
+    # The smaller of two: memory that earlier work has freed may count as used or not.
+    found = []
+    for _ in range(2):
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+        before = read("VmRSS")
+        work()
+        found.append(read("VmHWM") - before)
+    return min(found)
 
 def table(n, d):
     X = np.random.default_rng(0).standard_normal((n, d))
@@ -31,16 +35,16 @@ def table(n, d):
 # What is imported and computed once is no part of a fit.
 tamis.LSCAE(3, random_state=0).fit(table(1500, 60))
 X = table(1500, 3000)
-print(json.dumps({"test": peak(lambda: tamis.find_structure(X, random_state=0)),
-                  "fit": peak(lambda: tamis.LSCAE(20, random_state=0).fit(X))}))
+print(json.dumps({"fit": peak(lambda: tamis.LSCAE(20, random_state=0).fit(X)),
+                  "test": peak(lambda: tamis.find_structure(X, random_state=0))}))
 """
 
-N, D, NULL = 1500, 3000, 500
+N, D, NULL = 1500, 3000, 1000
 
 
 @pytest.fixture(scope="module")
 def peaks():
-    environment = {"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "OMP_NUM_THREADS": "1"}
+    environment = {"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "OMP_NUM_THREADS": "1", "MALLOC_TRIM_THRESHOLD_": "0"}
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment)
     return json.loads(done.stdout)
 

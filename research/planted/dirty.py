@@ -20,6 +20,8 @@ MISSING = (0, 5, 20, 40)
 CATEGORIES = "categories"
 N_SEEDS, KINDS_PER_SEED, MAX_CELLS = 10, 6, 400_000
 CATEGORICAL_SHARE, LEVELS = 0.2, (3, 7)
+COPIES = ("copied_nuisance", "moons_copied_nuisance", "correlated_nuisance")
+"""Kinds whose nuisance is not independent; cut into different categories, copies of noise depend on each other."""
 
 
 def trials(seeds: Iterable[int]) -> list[Trial]:
@@ -77,14 +79,15 @@ def describe(row: Row) -> str:
 
 
 def page_table(rows: Sequence[Row]) -> Table:
-    """Return the means over all tables, relative to the clean ones."""
-    clean = _mean(rows, 0)
-    lines = []
+    """Return the means over all tables, relative to the same ones when clean."""
+    clean, lines = {_key(row): row["share_found"] for row in select_rows(rows, dirt=0)}, []
     for dirt in (*MISSING, CATEGORIES):
         found = select_rows(rows, dirt=dirt)
         if found:
             label = "a fifth of the features categories" if dirt == CATEGORIES else f"{dirt} % of the cells missing"
-            lines.append([label, str(len(found)), f"{_mean(rows, dirt):.3f}", f"{_mean(rows, dirt) / clean:.3f}"])
+            share = np.mean([row["share_found"] for row in found])
+            before = np.mean([clean[_key(row)] for row in found])
+            lines.append([label, str(len(found)), f"{share:.3f}", f"{share / before:.3f}"])
     return Table("dirty", "Dirty tables", ["table", "tables", "found", "relative"], lines)
 
 
@@ -96,5 +99,5 @@ def categories_found(rows: Sequence[Row]) -> str:
     return f"Of {total} informative categories {structured} were called structured; {whole}."
 
 
-def _mean(rows: Sequence[Row], dirt: Any) -> float:
-    return float(np.mean([row["share_found"] for row in select_rows(rows, dirt=dirt)]))
+def _key(row: Row) -> tuple[str, int]:
+    return row["trial"]["kind"], row["trial"]["seed"]

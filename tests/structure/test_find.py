@@ -303,3 +303,13 @@ def test_no_structured_features_means_no_directions():
     )
     assert structure.n_directions == structure.n_structured == 0
     assert structure.order.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_copies_of_noise_with_missing_cells_are_no_evidence_for_each_other(share):
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((400, 8))] * 3)
+    X[rng.random(X.shape) < share] = np.nan
+    structure = find_structure(X, random_state=0)
+    assert structure.n_structured == 0
+    assert (structure.n_copies == 2).all()

@@ -22,17 +22,18 @@ BLOCK = 256
 
 
 class RankBasis(NamedTuple):
-    """Basis values (degrees, n_features, n_rows), and which degrees a feature has: (degrees, n_features).
+    """Basis values (degrees, n_features, n_rows), which degrees a feature has, and whether all cells are there.
 
     Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for degrees that are absent.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
+    complete: bool
 
     def take(self, features: Indices | slice) -> "RankBasis":
         """Return the basis of some features."""
-        return RankBasis(self.values[:, features], self.present[:, features])
+        return RankBasis(self.values[:, features], self.present[:, features], self.complete)
 
 
 def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:
@@ -54,7 +55,7 @@ def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0)
             where: Any = slice(None) if len(rows) == n else rows
             values[:, block, where] = _polynomials(features[:, where])
         present[:, block] = np.any(values[:, block], axis=2)
-    return RankBasis(values, present)
+    return RankBasis(values, present, not np.isnan(X).any())
 
 
 def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:

@@ -102,11 +102,27 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
         if a == b < 2:
             np.maximum(single, squares, out=single)
         if a == b == 0:
-            copies = np.flatnonzero(squares >= (NEAR_COPY * n) ** 2)
+            copies = np.flatnonzero(squares >= NEAR_COPY**2 * _squares_of_copies(first, second))
     T = np.maximum(single, total, out=total)
     T /= n
     T.flat[copies] = np.inf
     return T
+
+
+def _squares_of_copies(first: RankBasis, second: RankBasis) -> NDArray[np.float32] | float:
+    """Return ``(Σ_i x_i y_i)²`` of the trends x, y of features that are copies of each other where both are observed.
+
+    It is n² where no cell is missing. What clipping takes from a feature, a copy of it lacks as well, so that features
+    that few rows carry are not near copies.
+    """
+    n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
+    if first.complete:
+        return float(n) ** 2
+    # A trend is 0 in missing cells, and at most in one other.
+    in_first, in_second = ((z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None]) for z in (x, y))
+    there = [(z != 0).astype(np.float32) for z in (x, y)]
+    squares: NDArray[np.float32] = (in_first @ there[1].T) * (there[0] @ in_second.T)
+    return squares
 
 
 def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any, Products]]:

@@ -13,7 +13,7 @@ FDR = 0.1
 STRICT_FDR = 0.01
 """Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
 
-TAIL_SHARE = 0.1
+TAIL_SHARE = 0.05
 """Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
 
 SCALES = (0.05, 0.1, 0.2)

@@ -22,7 +22,7 @@ from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, row
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
 
-NULL_DRAWS = 500
+NULL_DRAWS = 1000
 """Shuffled features whose strengths p-values are taken from."""
 
 MIN_STRENGTH = 8.0
