@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from research.commands import data_option, listed, run_command
 from research.panels import bench
 from research.panels.page import write_page
-from research.panels.rivals import WAYS
+from research.panels.rivals import LABELLED, WAYS
 from research.panels.sets import SETS
 from research.runner import report
 
@@ -25,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    ways, sets = listed(options.ways) or list(WAYS), listed(options.sets) or list(SETS)
-    unknown = [name for name in [*ways, *sets] if name not in WAYS and name not in SETS]
+    ways, sets = listed(options.ways) or [*WAYS, *LABELLED], listed(options.sets) or list(SETS)
+    unknown = [name for name in [*ways, *sets] if name not in {**WAYS, **LABELLED, **SETS}]
     if unknown:
-        raise ValueError(f"There is no {unknown[0]!r}; known: {', '.join([*WAYS, *SETS])}.")
+        raise ValueError(f"There is no {unknown[0]!r}; known: {', '.join([*WAYS, *LABELLED, *SETS])}.")
     return 1 if report(bench.run(bench.trials_of(ways, sets), data_dir=options.data_dir), bench.describe) else 0
 
 

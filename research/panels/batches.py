@@ -22,7 +22,6 @@ from research.ledger import Ledger, Row, Trial
 from research.panels.sets import load
 from research.runner import Runner, report
 from tamis.single_cell.expression import read_expression
-from tamis.single_cell.scores import excess_variance
 
 RESULTS = Path(__file__).parent / "results" / "batches.jsonl"
 SIZES = (20, 50, 100)
@@ -56,31 +55,29 @@ def by_tamis(adata: Any, size: int) -> NDArray[np.intp]:
     return np.flatnonzero(table["tamis_selected"])
 
 
-def _ranks(adata: Any) -> NDArray[np.intp]:
-    """Return the rank of each gene by its dispersion in each batch: (batches, genes)."""
-    X, batch = np.expm1(read_expression(adata).sample), adata.obs["batch"].to_numpy()
-    excess = [_excess(X[batch == one]) for one in np.unique(batch)]
-    return np.argsort(np.argsort(-np.array(excess), axis=1), axis=1)
+def _dispersion(adata: Any, **options: Any) -> Any:
+    """Return the table of scanpy's highly variable genes of the flavour "seurat"."""
+    import anndata
+    import scanpy
+
+    given = anndata.AnnData(read_expression(adata).sample, adata.obs)
+    return scanpy.pp.highly_variable_genes(given, inplace=False, **options)
 
 
-def _excess(X: NDArray[np.float32]) -> NDArray[np.float64]:
-    found, varies = np.full(X.shape[1], -np.inf), np.flatnonzero(X.std(axis=0) > 0)
-    found[varies] = excess_variance(X.mean(axis=0)[varies], X.var(axis=0)[varies])
-    return found
-
-
-def by_shared_dispersion(adata: Any, size: int) -> NDArray[np.intp]:
-    """Select genes that are among the first in most batches, then by their median rank, as scanpy's batch_key does."""
-    ranks = _ranks(adata)
-    return np.lexsort((np.median(ranks, axis=0), -(ranks < size).sum(axis=0)))[:size]
+def by_batch_key(adata: Any, size: int) -> NDArray[np.intp]:
+    """Select by scanpy's highly variable genes with its batch_key."""
+    return np.flatnonzero(_dispersion(adata, n_top_genes=size, batch_key="batch")["highly_variable"])[:size]
 
 
 def by_union(adata: Any, size: int) -> NDArray[np.intp]:
-    """Select the first genes of each batch in turn."""
-    return np.argsort(_ranks(adata).min(axis=0), kind="stable")[:size]
+    """Select the first highly variable genes of each batch in turn."""
+    batch = adata.obs["batch"].to_numpy()
+    scores = [_dispersion(adata[batch == one])["dispersions_norm"].fillna(-np.inf) for one in np.unique(batch)]
+    ranks = np.argsort(np.argsort(-np.array(scores), axis=1), axis=1)
+    return np.argsort(ranks.min(axis=0), kind="stable")[:size]
 
 
-WAYS = {"select_genes": by_tamis, "dispersion, shared": by_shared_dispersion, "dispersion, union": by_union}
+WAYS = {"select_genes": by_tamis, "HVG batch_key": by_batch_key, "HVG union": by_union}
 
 
 def work(data_dir: Path | None, trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001

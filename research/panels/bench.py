@@ -13,7 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import tamis
 from research.data import using_folder
 from research.ledger import Ledger, Row, Trial
-from research.panels.rivals import WAYS
+from research.panels.rivals import LABELLED, WAYS
 from research.panels.sets import load
 from research.runner import Outcome, Runner
 from tamis.single_cell.expression import read_expression
@@ -52,7 +52,7 @@ def work(data_dir: Path | None, trial: Trial, parent: Row | None) -> Row:  # noq
     with warnings.catch_warnings():
         # Doubts about a selection are scored here, not read.
         warnings.simplefilter("ignore")
-        lists = WAYS[trial["way"]](adata, SIZES)
+        lists = (WAYS | LABELLED)[trial["way"]](adata, SIZES)
         seconds = round(time.perf_counter() - begun, 2)
         names = {str(size): adata.var_names[genes].tolist() for size, genes in zip(SIZES, lists, strict=True)}
         table = tamis.compare_panels(adata, names, cell_type_key="type", references=False, clusters=False)

@@ -10,6 +10,7 @@ from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
 from research.panels import agreement, batches
 from research.panels.bench import RESULTS, SCORES, SIZES
+from research.panels.rivals import LABELLED
 from research.panels.sets import SETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "gene-panels.md"
@@ -45,19 +46,19 @@ def summary(rows: Sequence[Row], confirms: bool) -> str:
     """Return the tables of one half of the sets, of the ways that have rows for all sets of it that any way has."""
     known = {(row["trial"]["way"], row["trial"]["set"]): row for row in rows}
     sets = [name for name, one in SETS.items() if one.confirms == confirms and any(key[1] == name for key in known)]
-    ways = [
-        way for way in dict.fromkeys(key[0] for key in known) if sets and all((way, name) in known for name in sets)
-    ]
-    if not ways:
+    ways = [way for way in dict.fromkeys(key[0] for key in known) if all((way, name) in known for name in sets)]
+    free = [way for way in ways if way not in LABELLED]
+    if not sets or not free:
         return "No way has rows on all of these sets yet."
-    values = np.array([[[_scores(known[way, name], size) for size in SIZES] for name in sets] for way in ways])
-    ranks = rankdata(-values, axis=0).mean(axis=(1, 2))
-    seconds = [float(np.median([known[way, name]["select_seconds"] for name in sets])) for way in ways]
-    at_100 = values[:, :, SIZES.index(100), list(SCORES).index("knn_overlap")].mean(axis=1)
+    values = {way: np.array([[_scores(known[way, name], size) for size in SIZES] for name in sets]) for way in ways}
+    ranks = dict(zip(free, rankdata([-values[way] for way in free], axis=0).mean(axis=(1, 2, 3)), strict=True))
     table = []
-    for way in np.argsort(ranks.mean(axis=1), kind="stable"):
+    for way in [*sorted(free, key=lambda one: float(ranks[one])), *(way for way in ways if way in LABELLED)]:
+        seconds = float(np.median([known[way, name]["select_seconds"] for name in sets])) / len(SIZES)
         means = [f"{value:.3f}" for value in values[way].mean(axis=(0, 1))]
-        table.append([ways[way], f"{ranks[way].mean():.2f}", *means, f"{at_100[way]:.3f}", f"{seconds[way] / 4:.1f}"])
+        at_100 = values[way][:, SIZES.index(100), list(SCORES).index("knn_overlap")].mean()
+        rank = f"{ranks[way]:.2f}" if way in ranks else "with cell types"
+        table.append([way, rank, *means, f"{at_100:.3f}", f"{seconds:.1f}"])
     headings = ["way", "mean rank", *SCORES.values(), "kNN overlap at 100", "median seconds"]
     shapes = ", ".join(f"{name} ({'×'.join(str(n) for n in known[ways[0], name]['shape'])})" for name in sets)
     return f"{shapes}. Means over sets and sizes {SIZES}:\n\n{Table('panels', 'Panels', headings, table).markdown()}"

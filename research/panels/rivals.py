@@ -5,14 +5,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 import tamis
 from tamis import SELECTORS
-from tamis.single_cell.expression import read_expression
-from tamis.single_cell.scores import excess_variance
+from tamis.single_cell.expression import counts_behind, read_expression
 from tamis.structure.pursuit import pursue
+
+MAX_FOREST_GENES, MIN_FOREST_CELLS = 2000, 8
+"""Genes that Spapros's trees choose from, and cells of a type that it trains trees for."""
 
 Lists = list[NDArray[np.intp]]
 Way = Callable[[Any, Sequence[int]], Lists]
@@ -42,17 +45,89 @@ def variance(adata: Any, sizes: Sequence[int]) -> Lists:
     return _nested(np.argsort(-_log(adata).var(axis=0)), sizes)
 
 
-def dispersion(adata: Any, sizes: Sequence[int]) -> Lists:
-    """Select by the dispersion relative to genes of a like mean, as scanpy's flavour "seurat" does."""
-    X = np.expm1(_log(adata)) if _log(adata).min() >= 0 else _log(adata)
-    return _nested(np.argsort(-excess_variance(X.mean(axis=0), X.var(axis=0))), sizes)
+def _highly_variable(flavor: str, score: str) -> Way:
+    """Return the way of scanpy's highly variable genes, by the score that orders them."""
+
+    def way(adata: Any, sizes: Sequence[int]) -> Lists:
+        import scanpy
+
+        given = _plain(_log(adata) if flavor == "seurat" else _counts(adata))
+        options = {"flavor": flavor, "n_top_genes": max(sizes)}
+        if flavor == "pearson_residuals":
+            scanpy.experimental.pp.highly_variable_genes(given, **options)
+        else:
+            try:
+                scanpy.pp.highly_variable_genes(given, **options)
+            except ValueError:  # Of few distinct means, the local regression needs all genes.
+                scanpy.pp.highly_variable_genes(given, **options, span=1.0)
+        return _nested(np.argsort(-given.var[score].fillna(-np.inf).to_numpy(), kind="stable"), sizes)
+
+    return way
+
+
+def _plain(X: NDArray[np.float64], obs: Any = None) -> Any:
+    """Return AnnData of values that are not negative: scaled ones count from the least of each gene."""
+    import anndata
+
+    return anndata.AnnData(X if X.min() >= 0 else X - X.min(axis=0), obs)
+
+
+def _counts(adata: Any) -> NDArray[np.float64]:
+    """Return counts; without any, expression on a linear scale, or scaled expression as it is."""
+    data = read_expression(adata)
+    if data.kind in ("counts", "linear"):
+        return np.asarray(adata.X.toarray() if issparse(adata.X) else adata.X, dtype=np.float64)
+    counts = counts_behind(data.sample) if data.kind == "log" else data.sample.astype(np.float64)
+    return np.expm1(data.sample.astype(np.float64)) if counts is None else counts
 
 
 def loadings(adata: Any, sizes: Sequence[int], n_components: int = 20) -> Lists:
-    """Select by the sum of absolute loadings times component variances, as Spapros's PCA way does."""
+    """Select by the sum of absolute loadings times component variances."""
     X = _log(adata)
     found = PCA(min(n_components, len(X) - 1), random_state=0).fit(X)
     return _nested(np.argsort(-(np.abs(found.components_) * found.explained_variance_[:, None]).sum(axis=0)), sizes)
+
+
+def spapros_pca(adata: Any, sizes: Sequence[int]) -> Lists:
+    """Select by the PCA way of Spapros, the one that needs no cell types."""
+    from spapros.selection import selection_methods
+
+    table = selection_methods.select_pca_genes(_plain(_log(adata)), max(sizes), inplace=False, verbosity=0)
+    return _nested(np.argsort(-table["selection_score"].to_numpy(), kind="stable"), sizes)
+
+
+def spapros_de(adata: Any, sizes: Sequence[int]) -> Lists:
+    """Select by the differential expression of cell types, as Spapros does."""
+    from spapros.selection import selection_methods
+
+    given = _plain(_log(adata), _types(adata))
+    tables = [
+        selection_methods.select_DE_genes(given, n, obs_key="type", inplace=False, verbosity=0)["selection"]
+        for n in sizes
+    ]
+    return [np.flatnonzero(table.to_numpy()) for table in tables]
+
+
+def spapros_forest(adata: Any, sizes: Sequence[int]) -> Lists:
+    """Select by the whole of Spapros: trees of cell types on genes by PCA and differential expression."""
+    from spapros.selection import ProbesetSelector
+
+    given = _plain(_log(adata), _types(adata))
+    common = given.obs["type"].value_counts()
+    # The most variable genes, as its authors begin with.
+    given.var["first"] = False
+    given.var.iloc[np.argsort(-given.X.var(axis=0))[:MAX_FOREST_GENES], 0] = True
+    selector = ProbesetSelector(
+        given, "type", genes_key="first", n=max(sizes), celltypes=common[common >= MIN_FOREST_CELLS].index.tolist(),
+        verbosity=0, save_dir=None, n_jobs=1,
+    )  # fmt: skip
+    selector.select_probeset()
+    ranked = selector.probeset.sort_values(["gene_nr"]).index
+    return _nested(given.var_names.get_indexer(ranked), sizes)
+
+
+def _types(adata: Any) -> Any:
+    return adata.obs[["type"]].astype("category")
 
 
 def greedy_linear(adata: Any, sizes: Sequence[int]) -> Lists:
@@ -85,10 +160,13 @@ def _neighbour_errors(X: NDArray[np.float64], space: NDArray[np.float64], n_neig
     return np.abs(X - guess).mean(axis=0)
 
 
-def _selector(name: str) -> Way:
+def _selector(name: str, nested: bool = False) -> Way:
+    """Return the way of a selector, which ranks genes once for all sizes if lists are nested."""
+
     def way(adata: Any, sizes: Sequence[int]) -> Lists:
         X = _log(adata)
-        return [SELECTORS[name](size).fit(X).selected_ for size in sizes]
+        fitted = [SELECTORS[name](size).fit(X).selected_ for size in ([max(sizes)] if nested else sizes)]
+        return _nested(fitted[0], sizes) if nested else fitted
 
     return way
 
@@ -96,11 +174,19 @@ def _selector(name: str) -> Way:
 WAYS: dict[str, Way] = {
     "select_genes": select_genes,
     "structure-pursuit": _selector("structure-pursuit"),
+    "LSCAE": _selector("lscae"),
+    "Spapros PCA": spapros_pca,
     "PCA loadings": loadings,
-    "dispersion": dispersion,
+    "HVG seurat": _highly_variable("seurat", "dispersions_norm"),
+    "HVG seurat_v3": _highly_variable("seurat_v3", "variances_norm"),
+    "HVG pearson": _highly_variable("pearson_residuals", "residual_variances"),
     "variance": variance,
     "greedy linear": greedy_linear,
     "greedy neighbours": greedy_neighbours,
     "MCFS": _selector("mcfs"),
+    "NDFS": _selector("ndfs", nested=True),
     "random": random,
 }
+
+LABELLED: dict[str, Way] = {"Spapros DE": spapros_de, "Spapros": spapros_forest}
+"""Ways that see the cell types which score them."""

@@ -1,6 +1,7 @@
 """Synthetic tables with a known answer: which features carry structure, which copy others, which are nuisance."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,3 +107,41 @@ def point_clusters(
     labels = np.repeat([0, 1], [n_samples - n_samples // 2, n_samples // 2])
     nuisance = spread * np.random.default_rng(seed).standard_normal((n_samples, n_nuisance))
     return np.hstack([distance * labels[:, None], nuisance]), labels
+
+
+_CELLS = {
+    "T cell": (0.45, "CD3D CD3E CD3G CD2 IL7R TRAC LTB CD27"),
+    "B cell": (0.2, "CD19 MS4A1 CD79A CD79B CD22 BANK1 PAX5 FCRL1"),
+    "NK cell": (0.15, "NKG7 GNLY PRF1 KLRD1 KLRF1 NCAM1 FGFBP2 GZMB"),
+    "monocyte": (0.185, "LYZ S100A8 S100A9 CD14 FCN1 VCAN CST3 CTSS"),
+    "dendritic cell": (0.015, "CLEC4C LILRA4 IL3RA TCF4 IRF7 SERPINF1"),
+}
+_PROGRAMMES = {"dividing": (0.1, "MKI67 TOP2A PCNA TYMS CDK1 CENPF"), "stressed": (0.5, "MT-CO1 MT-ND1 MT-CYB MT-ATP6")}
+
+
+def make_cells(n_cells: int = 600, n_other: int = 300, random_state: int = 0) -> Any:
+    """Make the counts of blood cells of two donors, as AnnData.
+
+    Each of five cell types has markers, the rarest 1.5 % of the cells; cells of any type divide or are stressed. The
+    second donor differs in twenty of the other genes, which have no structure beyond that. ``obs`` holds ``cell_type``
+    and ``donor``. Counts are negative binomial, and the depths of cells log-normal.
+    """
+    import anndata
+    import pandas
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(random_state)
+    types = rng.choice(list(_CELLS), n_cells, p=[share for share, _ in _CELLS.values()])
+    donor = rng.integers(2, size=n_cells)
+    sets = {kind: (types == kind, text.split()) for kind, (_, text) in _CELLS.items()}
+    sets |= {kind: (rng.random(n_cells) < share, text.split()) for kind, (share, text) in _PROGRAMMES.items()}
+    blocks = [np.where(on[:, None], rng.uniform(3, 15, len(own)), 0.15) for on, own in sets.values()]
+    others = np.tile(rng.lognormal(-0.5, 1.2, n_other), (n_cells, 1))
+    others[:, :20] *= np.where(donor, 3.0, 1.0)[:, None]
+    rates = np.hstack([*blocks, others]) * rng.lognormal(0, 0.3, (n_cells, 1))
+    counts = rng.poisson(rates * rng.gamma(4.0, 0.25, rates.shape)).astype(np.float32)
+    names = [gene for _, own in sets.values() for gene in own] + [f"GENE{i + 1}" for i in range(n_other)]
+    index = pandas.Index([f"cell{i + 1}" for i in range(n_cells)], dtype=object)
+    obs = {"cell_type": types.astype(object), "donor": np.where(donor, "donor 2", "donor 1").astype(object)}
+    var = pandas.DataFrame(index=pandas.Index(names, dtype=object))
+    return anndata.AnnData(csr_matrix(counts), pandas.DataFrame(obs, index, dtype=object), var)

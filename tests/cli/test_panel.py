@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.io import mmwrite
+from scipy.sparse import csr_array
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
 h5py = pytest.importorskip("h5py")
@@ -20,9 +22,8 @@ def cells(counts, tmp_path):
     names = [*(f"G{i}" for i in range(38)), "MT-A", "MT-B"]
     obs = pandas.DataFrame(index=pandas.Index([str(i) for i in range(120)], dtype=object))
     obs["donor"] = np.arange(120) % 2
-    anndata.AnnData(counts, obs, pandas.DataFrame(index=pandas.Index(names, dtype=object))).write_h5ad(
-        tmp_path / "cells.h5ad"
-    )
+    var = pandas.DataFrame({"symbol": [f"S{i}" for i in range(40)]}, pandas.Index(names, dtype=object), dtype=object)
+    anndata.AnnData(counts, obs, var).write_h5ad(tmp_path / "cells.h5ad")
     return tmp_path / "cells.h5ad"
 
 
@@ -44,8 +45,6 @@ def test_a_panel_with_lists_and_batches(run, cells, tmp_path):
 
 
 def test_files_of_10x(run, counts, tmp_path):
-    from scipy.sparse import csr_array
-
     X = csr_array(counts.astype(np.int32))
     with h5py.File(tmp_path / "cells.h5", "w") as file:
         for name in ("data", "indices", "indptr"):
@@ -61,8 +60,35 @@ def test_files_of_10x(run, counts, tmp_path):
     assert "holds no group 'matrix'" in run("panel", tmp_path / "other.h5", "-k", 5).output
 
 
+def test_folders_of_10x(run, counts, tmp_path):
+    folder = tmp_path / "filtered"
+    folder.mkdir()
+    mmwrite(folder / "matrix.mtx", csr_array(counts.T.astype(np.int32)))
+    (folder / "features.tsv").write_text("".join(f"ENS{i}\tG{i}\tGene Expression\n" for i in range(40)))
+    (folder / "barcodes.tsv").write_text("".join(f"cell{i}\n" for i in range(120)))
+    done = run("panel", folder, "-k", 5, "--never", "G1", "-o", "tenx.csv")
+    assert done.exit_code == 0, done.output
+    assert "Testing 40 genes in 120 cells" in done.output
+    genes = pandas.read_csv(tmp_path / "tenx.csv")["gene"]
+    assert set(genes) <= {f"G{i}" for i in range(40)} - {"G1"}
+    assert len(genes) == 5
+
+
+def test_seeds_symbols_and_the_page(run, cells, tmp_path):
+    done = run("panel", cells, "-k", 6, "--gene-key", "symbol", "--must-keep", "S30", "--seed", 3, "-q", "-o", "p.csv")
+    assert done.exit_code == 0, done.output
+    assert done.output.split() == ["6", "genes:", "p.csv,", "p.html"]
+    assert pandas.read_csv(tmp_path / "p.csv")["gene"][0] == "G30"
+    page = (tmp_path / "p.html").read_text()
+    assert "Gene panel of cells.h5ad" in page
+    assert "What the panel misses" in page
+    (tmp_path / "p.csv").unlink()
+    assert "p.html exists" in run("panel", cells, "-k", 6, "-o", "p.csv").output
+    assert run("panel", cells, "-k", "auto", "-o", "p.csv", "--force", "-q").exit_code == 0
+
+
 def test_tables(run, counts, tmp_path):
     pandas.DataFrame(counts, columns=[f"G{i}" for i in range(40)]).to_csv(tmp_path / "cells.csv", index=False)
     done = run("panel", tmp_path / "cells.csv", "-k", 5, "-q")
     assert done.exit_code == 0, done.output
-    assert "5 genes: cells-panel.csv" in done.output
+    assert "5 genes: cells-panel.csv, cells-panel.html" in done.output

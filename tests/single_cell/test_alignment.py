@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from tamis.single_cell.alignment import align, find_programmes, rare_genes
+from tamis.single_cell.alignment import align, find_programmes, leading_directions, serve
+
+PLAIN = np.arange(12), np.zeros(12)
+"""Groups of one gene, and no penalties."""
 
 
 @pytest.fixture
@@ -28,34 +31,39 @@ def test_each_step_takes_the_gene_with_the_largest_alignment(values, rng, kept):
     goal = rng.standard_normal((60, 3)).astype(np.float32)
     free = np.ones(12, bool)
     free[[0, *kept]] = False
-    got = align(values, goal, np.array(kept, dtype=int), free, 4)
+    got = align(values, goal, np.array(kept, dtype=int), free, 4, *PLAIN)
     assert got.tolist() == naive(values, goal, kept, np.flatnonzero(free), 4)
 
 
 def test_penalties_and_groups(values):
-    free = np.ones(12, bool)
-    first = align(values, values[:, :2], np.arange(0), free, 2)
-    penalty = np.zeros(12)
+    free, none, (groups, penalty) = np.ones(12, bool), np.arange(0), (part.copy() for part in PLAIN)
+    first = align(values, values[:, :2], none, free, 2, groups, penalty)
     penalty[first[0]] = 1.0
-    assert align(values, values[:, :2], np.arange(0), free, 12, penalty=penalty)[0] != first[0]
-    groups = np.full(12, -1)
-    groups[first] = 0
-    assert len(np.intersect1d(align(values, values[:, :2], np.arange(0), free, 11, groups=groups), first)) == 1
+    assert align(values, values[:, :2], none, free, 12, groups, penalty)[0] != first[0]
+    groups[first] = 100
+    assert len(np.intersect1d(align(values, values[:, :2], none, free, 11, groups, penalty), first)) == 1
     with pytest.raises(ValueError, match="No further gene may be chosen"):
-        align(values, values[:, :2], np.arange(0), free, 2, groups=np.zeros(12, int))
+        align(values, values[:, :2], none, free, 2, np.zeros(12, int), penalty)
 
 
-def test_a_rare_programme_is_found_and_gets_its_share(rng):
+def test_a_programme_of_few_cells_is_found_and_served(rng):
     X = rng.standard_normal((500, 30)) * 0.1
     X[:250, :10] += 3.0  # A common programme of ten genes.
     X[:8, 20:25] += 1.0  # Eight cells show five genes.
     X = (X - X.mean(axis=0)).astype(np.float32)
-    detection = np.full(30, 0.5)
-    detection[20:] = 0.02
-    programmes = find_programmes(X, np.arange(30), detection, 0)
-    assert programmes.rare.shape[1] == 1
-    assert programmes.names[-1] == "rare 1"
-    chosen = rare_genes(programmes, np.ones(30, bool), 20)
-    assert len(chosen) == 2
-    assert set(chosen) <= set(range(20, 25))
-    assert not rare_genes(programmes, np.ones(30, bool), 9).size
+    programmes = find_programmes(X, np.arange(30), 0)
+    assert programmes.directions.shape[1] == 2
+    np.testing.assert_allclose(programmes.directions.T @ programmes.directions, np.eye(2), atol=1e-5)
+    first, second = serve(programmes, np.ones(30, bool), 20)
+    assert first in range(10)
+    assert second in range(20, 25)
+    assert len(serve(programmes, np.ones(30, bool), 1)) == 1
+    assert first not in serve(programmes, np.arange(30) != first, 20)
+
+
+def test_noise_has_one_programme_at_least_and_directions_count_by_a_power(rng):
+    X = rng.standard_normal((200, 40)).astype(np.float32)
+    assert find_programmes(X, np.arange(40), 0).directions.shape[1] >= 1
+    goal = leading_directions(X, 0)
+    singular = np.linalg.svd(X, compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(goal, axis=0), singular[: goal.shape[1]] ** 0.75, rtol=0.02)

@@ -17,7 +17,7 @@ GENES = np.array(
         ("haemoglobin", ["HBA1", "Hbb-bs"]),
         ("sex", ["XIST", "Ddx3y"]),
         ("cell-cycle", ["MKI67", "Pcna"]),
-        (["HLA-*", "CD3E"], ["CD3E", "HLA-A", "HLA-B"]),
+        (["HLA-*", "CD3E"], ["HLA-A", "HLA-B", "CD3E"]),
         ((), []),
     ],
 )

@@ -1,3 +1,6 @@
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 import tamis
@@ -7,10 +10,14 @@ matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not install
 matplotlib.use("agg")
 
 
+def panelled(adata):
+    tamis.select_genes(adata, 10)
+    return adata
+
+
 @pytest.fixture
 def panel(adata):
-    tamis.select_genes(adata, 10)
-    yield adata
+    yield panelled(adata)
     matplotlib.pyplot.close("all")
 
 
@@ -23,8 +30,9 @@ def test_heatmap_has_a_column_per_gene_and_a_row_per_group(panel):
 def test_coverage_has_a_bar_per_programme(panel):
     ax = tamis.pl.panel_coverage(panel)
     programmes = set(panel.var["tamis_programme"]) - {""}
-    assert len(ax.patches) == 2 * len(programmes)
-    assert sum(patch.get_width() for patch in ax.patches[len(programmes) :]) == 10
+    assert len(ax.patches) == len(programmes)
+    assert all(0 <= patch.get_width() <= 1 for patch in ax.patches)
+    assert sum(int(text.get_text().split()[0]) for text in ax.texts) == 10
 
 
 def test_comparison_draws_into_given_axes(panel):
@@ -34,9 +42,32 @@ def test_comparison_draws_into_given_axes(panel):
     assert len(own.patches) == 3 * 2
 
 
+def test_umap_draws_all_genes_beside_the_panel(panel, monkeypatch):
+    widths = []
+
+    class UMAP:
+        def __init__(self, **options):
+            assert options["random_state"] == 3
+
+        def fit_transform(self, X):
+            widths.append(X.shape[1])
+            return X[:, :2]
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
+    axes = tamis.pl.panel_umap(panel, "type", random_state=3)
+    assert [ax.get_title() for ax in axes] == ["all genes", "panel"]
+    assert widths == [50, 9]
+    for ax in axes:
+        assert [len(part.get_offsets()) for part in ax.collections] == panel.obs["type"].value_counts(
+            sort=False
+        ).tolist()
+
+
 def test_what_is_missing_is_named(adata, monkeypatch):
     with pytest.raises(ValueError, match="adata holds no panel"):
         tamis.pl.panel_heatmap(adata, "type")
-    monkeypatch.setitem(__import__("sys").modules, "umap", None)
+    with pytest.raises(ValueError, match=r"groupby='none' is not a column of adata.obs: type, batch"):
+        tamis.pl.panel_heatmap(panelled(adata), "none")
+    monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(ImportError, match="panel_umap needs umap-learn"):
         tamis.pl.panel_umap(adata, "type")

@@ -17,16 +17,18 @@ def chosen(adata, n_genes, **options):
     return table[table["tamis_selected"]].sort_values("tamis_rank").index.tolist()
 
 
-def test_each_type_has_its_genes_and_noise_has_none(adata):
+def test_each_type_has_its_genes_first(adata):
     genes = chosen(adata, 10)
     assert len(genes) == 10
-    assert {gene.rstrip("0123456789") for gene in genes} == {"A", "B", "C", "RARE"}
+    assert {gene.rstrip("0123456789") for gene in genes[:4]} == {"A", "B", "C", "RARE"}
+    # Of 60 genes of noise, as many may pass the test as a tenth of those that do.
+    assert sum(gene.startswith(("N", "MT-")) for gene in genes) <= 3
 
 
 def test_a_hundredth_of_the_cells_gets_its_share(adata):
     for seed in (1, 2, 3):
         adata.X = csr_matrix(make_counts(seed, rare_share=0.01)[0].astype(np.float32))
-        assert sum(gene.startswith("RARE") for gene in chosen(adata, 20)) >= 1
+        assert any(gene.startswith("RARE") for gene in chosen(adata, 5))
 
 
 def test_it_writes_where_scanpy_users_look(adata, tmp_path):
@@ -36,14 +38,15 @@ def test_it_writes_where_scanpy_users_look(adata, tmp_path):
     assert sorted(var["tamis_rank"]) == list(range(1, adata.n_vars + 1))
     assert var["tamis_rank"][var["tamis_selected"]].max() == 12
     assert notes["genes"].tolist() == var[var["tamis_selected"]].sort_values("tamis_rank").index.tolist()
-    assert (notes["method"], notes["layer"], notes["input"]) == ("alignment", "X", "counts")
+    assert (notes["layer"], notes["input"]) == ("X", "counts")
     assert notes["normalisation"] == "size factors (median total) and log1p"
     adata.write_h5ad(tmp_path / "a.h5ad")
     again = anndata.read_h5ad(tmp_path / "a.h5ad")
     for name in [name for name in var if name.startswith("tamis_")]:
-        assert again.var[name].tolist() == var[name].tolist()
-    assert again.uns["tamis"].keys() == notes.keys()
-    assert again.uns["tamis"]["genes"].tolist() == notes["genes"].tolist()
+        np.testing.assert_array_equal(again.var[name].to_numpy(), var[name].to_numpy())
+    assert {name: np.array(kept).tolist() for name, kept in again.uns["tamis"].items()} == {
+        name: np.array(kept).tolist() for name, kept in notes.items()
+    }
 
 
 def test_reasons(adata):
@@ -58,6 +61,9 @@ def test_reasons(adata):
     assert table["tamis_score"].between(0, 1.0001).all()
     assert table.loc["A0", "tamis_score"] > table.loc["N5", "tamis_score"]
     assert table.loc["N5", "tamis_stands_for"] == ""
+    assert table.loc["A0", "tamis_explained"] > 0.4
+    assert (table["tamis_explained"][table["tamis_selected"]] == 1).all()
+    assert table["tamis_explained"][~table["tamis_structured"]].isna().all()
 
 
 def test_genes_that_only_tell_batches_apart_are_not_chosen(adata):
@@ -121,14 +127,6 @@ def test_symbols_layers_raw_and_seed(adata):
 
 def test_auto_is_about_the_number_of_programmes(adata):
     assert 2 <= len(chosen(adata, "auto")) <= 12
-
-
-def test_other_methods_take_their_parameters(adata):
-    genes = chosen(adata, 6, method="laplacian-score", must_keep=["N3"], never="mitochondrial", n_neighbors=7)
-    assert genes[0] == "N3"
-    assert len(genes) == 6
-    tamis.select_genes(adata, 6, method="structure-pursuit")
-    assert adata.uns["tamis"]["method"] == "structure-pursuit"
 
 
 def test_stages_are_printed_if_asked(adata, capsys):

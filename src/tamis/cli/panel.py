@@ -1,5 +1,6 @@
 """tamis panel: a gene panel of cells, as a table to send."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,12 +12,17 @@ from tamis.io.readers import read
 
 
 def panel(given: SimpleNamespace) -> None:
-    """Select genes, and write a row with the reasons for each."""
+    """Select genes, and write a row with the reasons for each, and a page."""
+    require("tamis panel", "anndata", "h5py", "jinja2", "plotly")
     from tamis import select_genes
+    from tamis.report.panel import write_panel
+    from tamis.single_cell.reasons import programme_table
 
     output = given.output or Path(f"{given.file.stem}-panel.csv")
-    if output.exists() and not given.force:
-        raise UsageError(f"{output} exists; name another file by -o, or pass --force.")
+    page = output.with_suffix(".html")
+    for path in (output, page):
+        if path.exists() and not given.force:
+            raise UsageError(f"{path} exists; name another file by -o, or pass --force.")
     kept = [name for entry in split(given.must_keep) for name in _names(entry)]
     table: Any = select_genes(
         _cells(given), parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
@@ -24,7 +30,8 @@ def panel(given: SimpleNamespace) -> None:
     )  # fmt: skip
     chosen = table[table["tamis_selected"]].sort_values("tamis_rank")
     write_text(output, chosen.drop(columns="tamis_selected").to_csv(index_label="gene"))
-    print(f"{len(chosen)} genes: {output}")
+    write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
+    print(f"{len(chosen)} genes: {output}, {page}")
 
 
 def _names(entry: str) -> list[str]:
@@ -33,24 +40,43 @@ def _names(entry: str) -> list[str]:
 
 
 def _cells(given: SimpleNamespace) -> Any:
-    """Open an .h5ad file, which stays on disk, a 10x .h5 file, or anything else that tamis reads as a table."""
-    require("tamis panel", "anndata", "h5py")
+    """Open an .h5ad file, which stays on disk, a 10x .h5 file or folder, or what tamis reads as a table."""
     import anndata
-    import pandas
 
     if given.file.suffix == ".h5ad":
         return anndata.read_h5ad(given.file, backed="r")
     if given.file.suffix == ".h5":
         return _tenx(given.file)
-    table = read(given.file, given.reading.request())
-    return anndata.AnnData(table.X, var=pandas.DataFrame(index=pandas.Index(table.feature_names, dtype=object)))
+    request, matrix = given.reading.request(), next(given.file.glob("matrix.mtx*"), None)
+    # Cell Ranger writes a folder with genes × cells, and files with the names of both.
+    table = read(given.file, request) if matrix is None else read(matrix, replace(request, transpose=True))
+    symbols = _symbols(given.file)
+    return _annotated(table.X, [symbols.get(name, name) for name in table.feature_names])
+
+
+def _symbols(folder: Path) -> dict[str, str]:
+    """Return the symbols of the genes that a 10x folder lists, by their identifiers; nothing for a file."""
+    import pandas
+
+    listed = next((path for name in ("features", "genes") for path in folder.glob(f"{name}.tsv*")), None)
+    if listed is None:
+        return {}
+    columns = pandas.read_csv(listed, sep="\t", header=None, dtype=str, usecols=[0, 1], keep_default_na=False)
+    return dict(zip(columns[0], columns[1], strict=True))
+
+
+def _annotated(X: Any, genes: Any) -> Any:
+    """Return AnnData; symbols of 10x references repeat for a few genes."""
+    import anndata
+    import pandas
+
+    index = anndata.utils.make_index_unique(pandas.Index(genes, dtype=object))
+    return anndata.AnnData(X, var=pandas.DataFrame(index=index))
 
 
 def _tenx(path: Path) -> Any:
     """Read a matrix that Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
-    import anndata
     import h5py
-    import pandas
     from scipy.sparse import csr_matrix
 
     with h5py.File(path) as file:
@@ -59,7 +85,5 @@ def _tenx(path: Path) -> Any:
         stored = file["matrix"]
         n_genes, n_cells = stored["shape"][:]
         X = csr_matrix((stored["data"][:], stored["indices"][:], stored["indptr"][:]), shape=(n_cells, n_genes))
-        names = pandas.Index(stored["features/name"].asstr()[:].astype(object))
-    # Symbols of 10x references repeat for a few genes.
-    var = pandas.DataFrame(index=anndata.utils.make_index_unique(names))
-    return anndata.AnnData(X.astype("float32"), var=var)
+        names = stored["features/name"].asstr()[:]
+    return _annotated(X.astype("float32"), names)

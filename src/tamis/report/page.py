@@ -72,7 +72,7 @@ def write_report(
         figures[:0] = plots.pixel_figures(selector.selected_, analysis, mean, image_shape)
     for limit in ROW_LIMITS:
         # Names may be of any length; the page is to stay small enough to be sent.
-        page = _render("selection.html", figures, title=title, rows=rows(analysis, limit), **values)
+        page = render("selection.html", figures, title=title, rows=rows(analysis, limit), **values)
         if len(page.encode()) <= MAX_BYTES:
             break
     return write_text(path, page)
@@ -130,10 +130,11 @@ def write_comparison(
     }
     values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts, "meanings": plots.MEANINGS}
     place = None if start is None else int(np.argmin(np.abs(np.array(sizes) - start)))
-    return write_text(path, _render("comparison.html", figures, place=place, **values))
+    return write_text(path, render("comparison.html", figures, place=place, **values))
 
 
-def _render(template: str, figures: Sequence[plots.Figure | None], details: Sequence[Any] = (), **values: Any) -> str:
+def render(template: str, figures: Sequence[plots.Figure | None], details: Sequence[Any] = (), **values: Any) -> str:
+    """Return the page of a template, with its figures, those of the details apart."""
     require("A page", "jinja2", "plotly")
     drawn = [figure for figure in figures if figure]
     data = {figure.name: {"data": figure.data, "layout": figure.layout} for figure in [*drawn, *details]}

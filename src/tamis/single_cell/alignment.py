@@ -1,4 +1,4 @@
-"""Genes whose cell-to-cell similarity is that of the whole transcriptome."""
+"""Genes that serve every programme, and whose cell-to-cell similarity is that of the whole transcriptome."""
 
 from typing import NamedTuple
 
@@ -16,48 +16,27 @@ GENES_PER_DIRECTION = 5
 POWER = 0.75
 """A direction counts by this power of its variance: by 1 the first few would decide, by 0 the last ones are noise."""
 
-RARE_DETECTION = 0.05
-"""Genes that fewer cells show are rare: what they share hardly moves the directions of all genes."""
+MAX_GENES = 4000
+"""Genes, those with the strongest evidence, that programmes are computed of."""
 
-RARE_SHARE = 0.1
-"""Part of a panel that rare programmes may take, at most :data:`GENES_PER_RARE` genes for each."""
-
-GENES_PER_RARE = 2
-MAX_RARE_GENES = 2000
-MAX_RARE_SCORE = 10.0
-"""Largest standardised value of a rare gene, so that single cells are no programme."""
+MAX_SCORE = 10.0
+"""Largest standardised expression in programmes, so that single cells are none."""
 
 Array = NDArray[np.float32]
 
 
 class Programmes(NamedTuple):
-    """Directions in which cells differ: n × r those of all structured genes, n × q those of rare ones.
+    """Orthonormal directions (n, q) in which cells differ, the genes they are of, and their standardised values."""
 
-    ``rare_genes`` are the genes of the latter, and ``rare_values`` their standardised expression.
-    """
-
-    common: Array
-    rare: Array
-    rare_genes: NDArray[np.intp]
-    rare_values: Array
-
-    @property
-    def scores(self) -> Array:
-        """All directions, each with variance 1."""
-        both = np.hstack([self.common, self.rare])
-        return np.asarray(both / np.maximum(both.std(axis=0), 1e-12))
-
-    @property
-    def names(self) -> list[str]:
-        """Numbers of the directions, those of rare genes after the word rare."""
-        common = [str(number + 1) for number in range(self.common.shape[1])]
-        return common + [f"rare {number + 1}" for number in range(self.rare.shape[1])]
+    directions: Array
+    genes: NDArray[np.intp]
+    values: Array
 
 
-def find_programmes(
-    values: Array, structured: NDArray[np.intp], detection: NDArray[np.float64], random_state: int
-) -> Programmes:
-    """Compute the directions of the structured genes, and those that rare ones add.
+def find_programmes(values: Array, structured: NDArray[np.intp], random_state: int) -> Programmes:
+    """Compute the principal directions of standardised genes that exceed those of genes with shuffled cells.
+
+    All genes count alike, so that a few genes of a few cells make a programme as well.
 
     Parameters
     ----------
@@ -65,21 +44,16 @@ def find_programmes(
         Expression, centred (within batches).
     structured : ndarray of int
         Genes that carry structure, by their evidence, the strongest first.
-    detection : ndarray of shape (n_genes,)
-        Share of cells that show each gene.
     random_state : int
         Of the randomised decomposition and of the shuffles.
     """
-    own = values[:, structured]
-    left, singular, _ = randomized_svd(own, max(1, _max_directions(own)), random_state=random_state)
-    rare = structured[detection[structured] < RARE_DETECTION][:MAX_RARE_GENES]
-    Z = _standardised(np.clip(_standardised(values[:, rare]), -MAX_RARE_SCORE, MAX_RARE_SCORE))
-    return Programmes(left * singular**POWER, _directions_above_chance(Z, random_state), rare, Z)
-
-
-def _max_directions(values: Array) -> int:
-    n_cells, n_genes = values.shape
-    return int(min(MAX_DIRECTIONS, n_cells // CELLS_PER_DIRECTION, n_genes // GENES_PER_DIRECTION))
+    genes = structured[:MAX_GENES]
+    Z = _standardised(np.clip(_standardised(values[:, genes]), -MAX_SCORE, MAX_SCORE))
+    left, singular, _ = randomized_svd(Z, _max_directions(Z), random_state=random_state)
+    shuffled = np.random.default_rng(random_state).permuted(Z, axis=0)
+    above = singular > randomized_svd(shuffled, 1, random_state=random_state)[1][0]
+    above[0] = True
+    return Programmes(left[:, above], genes, Z)
 
 
 def _standardised(values: Array) -> Array:
@@ -87,24 +61,22 @@ def _standardised(values: Array) -> Array:
     return np.asarray(centred / np.maximum(centred.std(axis=0), 1e-12))
 
 
-def _directions_above_chance(Z: Array, random_state: int) -> Array:
-    """Return the principal directions whose variance exceeds the largest one of genes with shuffled cells."""
-    n_directions = _max_directions(Z)
-    if n_directions < 1:
-        return np.empty((len(Z), 0), np.float32)
-    left, singular, _ = randomized_svd(Z, n_directions, random_state=random_state)
-    shuffled = np.random.default_rng(random_state).permuted(Z, axis=0)
-    _, chance, _ = randomized_svd(shuffled, 1, random_state=random_state)
-    return np.asarray(left * np.sqrt(singular))[:, singular > chance[0]]
+def _max_directions(values: Array) -> int:
+    return int(max(1, min(MAX_DIRECTIONS, len(values) // CELLS_PER_DIRECTION, values.shape[1] // GENES_PER_DIRECTION)))
 
 
-def rare_genes(programmes: Programmes, free: NDArray[np.bool_], n_genes: int) -> NDArray[np.intp]:
-    """Select the genes that explain most of the rare programmes, as many as are their share of a panel."""
-    allowed = np.flatnonzero(free[programmes.rare_genes])
-    size = min(int(RARE_SHARE * n_genes), GENES_PER_RARE * programmes.rare.shape[1], len(allowed))
-    Z, goal = (part.astype(np.float64) for part in (programmes.rare_values, programmes.rare))
-    chosen, _ = pursue(Z, goal, allowed, allowed[:0], size)
-    return programmes.rare_genes[chosen]
+def leading_directions(values: Array, random_state: int) -> Array:
+    """Return the principal directions of centred expression, each by a power of its variance."""
+    left, singular, _ = randomized_svd(values, _max_directions(values), random_state=random_state)
+    return np.asarray(left * singular**POWER)
+
+
+def serve(programmes: Programmes, free: NDArray[np.bool_], n_genes: int) -> NDArray[np.intp]:
+    """Select the genes that explain most of the programmes, each of which counts alike: at most one for each."""
+    allowed = np.flatnonzero(free[programmes.genes])
+    size = min(n_genes, programmes.directions.shape[1])
+    Z, goal = (part.astype(np.float64) for part in (programmes.values, programmes.directions))
+    return programmes.genes[pursue(Z, goal, allowed, allowed[:0], size)[0]]
 
 
 def align(
@@ -113,9 +85,8 @@ def align(
     kept: NDArray[np.intp],
     free: NDArray[np.bool_],
     n_steps: int,
-    *,
-    penalty: NDArray[np.float64] | float = 0.0,
-    groups: NDArray[np.intp] | None = None,
+    groups: NDArray[np.intp],
+    penalty: NDArray[np.float64],
 ) -> NDArray[np.intp]:
     """Select genes one by one so that the similarities of cells by them agree with the goal.
 
@@ -135,29 +106,26 @@ def align(
         Genes that may be chosen.
     n_steps : int
         Number of genes to choose.
-    penalty : float or ndarray, default=0
+    groups : ndarray of int
+        Genes with the same number exclude each other.
+    penalty : ndarray of shape (n_genes,)
         From 0 to 1, part of its lead over the worst free gene that a gene loses.
-    groups : ndarray of int, optional
-        Genes with the same number exclude each other; -1 is no group.
     """
     wanted = ((goal.T @ values) ** 2).sum(axis=0, dtype=np.float64)
     own = (values**2).sum(axis=0, dtype=np.float64) ** 2
-    shared, reached, size, chosen = np.zeros(len(own)), 0.0, 1e-300, []
-    free = free.copy()
+    shared, reached, size = np.zeros(len(own)), 0.0, 1e-300
+    free, chosen = free.copy(), list[int]()
     for step in range(len(kept) + n_steps):
         alignment = (reached + wanted) / np.sqrt(size + 2 * shared + own)
         best = int(kept[step]) if step < len(kept) else _leader(alignment, free, penalty)
         reached, size = reached + wanted[best], size + 2 * shared[best] + own[best]
         shared += (values.T @ values[:, best]).astype(np.float64) ** 2
         chosen.append(best)
-        free[best] = False
-        if groups is not None and groups[best] >= 0:
-            free[groups == groups[best]] = False
+        free[groups == groups[best]] = False
     return np.array(chosen[len(kept) :], dtype=np.intp)
 
 
-def _leader(alignment: NDArray[np.float64], free: NDArray[np.bool_], penalty: NDArray[np.float64] | float) -> int:
+def _leader(alignment: NDArray[np.float64], free: NDArray[np.bool_], penalty: NDArray[np.float64]) -> int:
     if not free.any():
         raise ValueError("No further gene may be chosen: groups exclude the others. Ask for fewer genes.")
-    lead = (alignment - alignment[free].min()) * (1 - np.asarray(penalty))
-    return int(np.where(free, lead, -1.0).argmax())
+    return int(np.where(free, (alignment - alignment[free].min()) * (1 - penalty), -1.0).argmax())

@@ -10,7 +10,7 @@ from sklearn.utils.extmath import randomized_svd
 from tamis.extras import require
 from tamis.metrics import reconstruction_errors
 from tamis.single_cell import scores
-from tamis.single_cell.expression import Expression, read_expression
+from tamis.single_cell.expression import Expression, column, read_expression
 from tamis.single_cell.families import matching_genes
 
 if TYPE_CHECKING:
@@ -96,61 +96,59 @@ def compare_panels(
     data = read_expression(
         adata, layer=layer, use_raw=use_raw, gene_key=gene_key, max_cells=MAX_CELLS, random_state=random_state
     )
-    types, batch = (_labels(adata, key, data, name) for key, name in
-                    ((cell_type_key, "cell_type_key"), (batch_key, "batch_key")))  # fmt: skip
+    types, batch = (
+        None if key is None else np.asarray(column(adata.obs, key, name).astype(str))[data.cells]
+        for key, name in ((cell_type_key, "cell_type_key"), (batch_key, "batch_key"))
+    )
     lists = {name: _positions(genes, data, name) for name, genes in panels.items()}
     if references:
-        lists |= _references(data, len(next(iter(lists.values()))), random_state)
-    whole = _Whole.of(data.sample, clusters, random_state)
+        lists |= _references(data.sample, len(next(iter(lists.values()))), random_state)
     rows: dict[str, Any] = {}
     confusion: dict[str, Any] = {}
+    whole = WholeScores(data.sample, clusters, random_state)
     for name, genes in lists.items():
-        rows[name] = whole.score(genes) | _labelled(data.sample[:, genes], types, batch, confusion, name)
+        X = data.sample[:, genes]
+        rows[name] = whole.of(genes)
+        if types is not None:
+            found, confusion[name] = scores.classification(X, types)
+            rows[name] |= found
+        if batch is not None:
+            rows[name]["batch_mixing"] = scores.batch_mixing(X, batch)
     table = pandas.DataFrame(rows).T
     table.attrs["confusion"] = confusion
     return table
 
 
-class _Whole:
-    """What all genes say of the cells, computed once for all panels."""
+class WholeScores:
+    """Scores of panels against all genes, of which neighbours, clusters and directions are computed once."""
 
-    def __init__(self, X: NDArray[np.float32], neighbours: Any, partitions: Any, seed: int):
-        self.X, self.neighbours, self.partitions, self.seed = X, neighbours, partitions, seed
+    def __init__(self, X: NDArray[np.float32], clusters: bool, seed: int):
+        components = scores.principal_components(X, seed)
+        self.X, self.seed, self.near = X, seed, scores.neighbours(components)
+        self.clusters = scores.partitions(components, seed) if clusters else None
         centred = X - X.mean(axis=0)
-        n_programmes = min(N_PROGRAMMES, *X.shape)
-        self.programmes, self.energy, _ = randomized_svd(centred, n_programmes, random_state=seed)
-        spread = centred.std(axis=0)
+        self.directions, singular, _ = randomized_svd(centred, min(N_PROGRAMMES, *X.shape), random_state=seed)
+        self.energy, spread = singular.astype(np.float64) ** 2, centred.std(axis=0)
         self.varies = np.flatnonzero(spread > 0)
         self.Z = (centred / np.where(spread > 0, spread, 1)).astype(np.float64)
         self.variance = spread[self.varies].astype(np.float64) ** 2
 
-    @classmethod
-    def of(cls, X: NDArray[np.float32], clusters: bool, seed: int) -> "_Whole":
-        components = scores.principal_components(X, seed)
-        return cls(X, scores.neighbours(components), scores.partitions(components, seed) if clusters else None, seed)
-
-    def score(self, genes: NDArray[np.intp]) -> dict[str, float]:
+    def of(self, genes: NDArray[np.intp]) -> dict[str, float]:
+        """Return the scores of a panel."""
         components = scores.principal_components(self.X[:, genes], self.seed)
         found: dict[str, float] = {}
-        if self.partitions is not None:
-            found |= scores.partition_similarity(self.partitions, scores.partitions(components, self.seed))
-        found["knn_overlap"] = scores.neighbour_overlap(self.neighbours, scores.neighbours(components))
+        if self.clusters is not None:
+            found |= scores.partition_similarity(self.clusters, scores.partitions(components, self.seed))
+        found["knn_overlap"] = scores.neighbour_overlap(self.near, scores.neighbours(components))
         found |= scores.correlations(self.X[:, genes])
-        table = np.hstack([self.Z[:, genes], self.programmes / self.programmes.std(axis=0)])
-        panel, goal = np.arange(len(genes)), np.arange(len(genes), table.shape[1])
-        unexplained = np.minimum(reconstruction_errors(table, panel, targets=goal), 1.0)
-        found["programmes"] = float(1 - np.average(unexplained, weights=self.energy.astype(np.float64) ** 2))
+        table = np.hstack([self.Z[:, genes], self.directions / self.directions.std(axis=0)])
+        lost = reconstruction_errors(table, np.arange(len(genes)), targets=np.arange(len(genes), table.shape[1]))
         errors = np.minimum(reconstruction_errors(self.Z, genes, targets=self.varies), 1.0)
-        found |= {"r2": float(1 - errors.mean()), "r2_total": float(1 - np.average(errors, weights=self.variance))}
-        return found
-
-
-def _labels(adata: Any, key: str | None, data: Expression, parameter: str) -> NDArray[np.str_] | None:
-    if key is None:
-        return None
-    if key not in adata.obs:
-        raise ValueError(f"{parameter}={key!r} is not a column of adata.obs: {', '.join(adata.obs.columns)}.")
-    return np.asarray(adata.obs[key].astype(str))[data.cells]
+        return found | {
+            "programmes": float(1 - np.average(np.minimum(lost, 1.0), weights=self.energy)),
+            "r2": float(1 - errors.mean()),
+            "r2_total": float(1 - np.average(errors, weights=self.variance)),
+        }
 
 
 def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.intp]:
@@ -160,25 +158,8 @@ def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.
     return found
 
 
-def _references(data: Expression, size: int, seed: int) -> dict[str, NDArray[np.intp]]:
+def _references(X: NDArray[np.float32], size: int, seed: int) -> dict[str, NDArray[np.intp]]:
     """Return a random list of genes that vary, and those whose variance exceeds that of genes alike in mean most."""
-    variance = data.sample.var(axis=0)
-    varies = np.flatnonzero(variance > 0)
-    excess = scores.excess_variance(data.sample.mean(axis=0)[varies], variance[varies])
-    random = np.random.default_rng(seed).permutation(varies)[:size]
-    return {"random": random, "highly variable": varies[np.argsort(-excess, kind="stable")[:size]]}
-
-
-def _labelled(
-    X: NDArray[np.float32],
-    types: NDArray[np.str_] | None,
-    batch: NDArray[np.str_] | None,
-    confusion: dict[str, Any],
-    name: str,
-) -> dict[str, float]:
-    found: dict[str, float] = {}
-    if types is not None:
-        found, confusion[name] = scores.classification(X, types)
-    if batch is not None:
-        found["batch_mixing"] = scores.batch_mixing(X, batch)
-    return found
+    varies = np.flatnonzero(X.std(axis=0) > 0)
+    order = np.argsort(-scores.excess_variance(X[:, varies].astype(np.float64)), kind="stable")
+    return {"random": np.random.default_rng(seed).permutation(varies)[:size], "highly variable": varies[order[:size]]}

@@ -1,6 +1,5 @@
 """Expression as it comes: counts, log-normalised or scaled, in memory or on disk; a sample of it on the log scale."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from tamis.io.sources import TableSource, as_source
+from tamis.io.sources import as_source
 
 MAX_CELLS = 4000
 """Cells that are drawn to choose genes by; the statistics of genes are of all cells."""
@@ -30,7 +29,7 @@ BLOCK_ROWS = 1024
 
 @dataclass(frozen=True)
 class Expression:
-    """Cells × genes, as it is stored, with a sample of cells on the log scale.
+    """Cells × genes with a sample of cells on the log scale.
 
     Attributes
     ----------
@@ -75,8 +74,7 @@ def read_expression(
     """
     X, var, place = _matrix(adata, layer, use_raw)
     genes = _symbols(var, gene_key)
-    n = X.shape[0]
-    cells = np.sort(np.random.default_rng(random_state).permutation(n)[:max_cells])
+    cells = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:max_cells])
     raw = _rows(X, cells)
     kind = recognise(raw, place)
     target = float(np.median(_totals(raw))) if kind in ("counts", "linear") else None
@@ -90,9 +88,7 @@ def read_expression(
 
 def recognise(block: Any, place: str = "X") -> str:
     """Return what cells × genes hold: "counts", "linear", "log" or "scaled"."""
-    values = block.data if issparse(block) else np.asarray(block)
-    if not np.isfinite(values).all():
-        raise ValueError(f"{place} holds NaN or infinite values; replace them, or name another layer.")
+    values = block.data if issparse(block) else block
     if values.min(initial=0.0) < 0:
         dense = np.asarray(block.toarray() if issparse(block) else block, dtype=np.float64)
         offset = np.abs(dense.mean(axis=0)) / np.maximum(dense.std(axis=0), 1e-12)
@@ -112,11 +108,7 @@ def normalised(block: Any, target: float | None) -> Any:
     if target is None:
         return block
     factors = target / np.maximum(_totals(block), 1e-12)
-    if not issparse(block):
-        return np.log1p(np.asarray(block) * factors[:, None])
-    scaled = csr_array(diags_array(factors) @ block)
-    scaled.data = np.log1p(scaled.data)
-    return scaled
+    return csr_array(diags_array(factors) @ block).log1p() if issparse(block) else np.log1p(block * factors[:, None])
 
 
 def counts_behind(sample: NDArray[np.float32]) -> NDArray[np.float64] | None:
@@ -137,11 +129,11 @@ def equal_depth(counts: Any, rng: np.random.Generator) -> Any:
     Normalised counts that were ties are ordered by the depth of their cells, so that genes that have nothing in common
     would seem to depend on each other.
     """
-    thinned = csr_array(counts)
-    totals = _totals(thinned)
+    given = csr_array(counts)
+    totals = _totals(given)
     kept = np.minimum(1.0, np.quantile(totals, DEPTH_QUANTILE) / np.maximum(totals, 1.0))
-    drawn = rng.binomial(thinned.data.astype(np.int64), np.repeat(kept, np.diff(thinned.indptr)))
-    thinned = csr_array((drawn.astype(np.float32), thinned.indices, thinned.indptr), shape=thinned.shape, copy=True)
+    drawn = rng.binomial(given.data.astype(np.int64), np.repeat(kept, np.diff(given.indptr)))
+    thinned = csr_array((drawn.astype(np.float32), given.indices, given.indptr), shape=given.shape, copy=True)
     thinned.eliminate_zeros()
     return thinned
 
@@ -161,14 +153,20 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str
     if 0 in X.shape:
         raise ValueError(f"adata holds {X.shape[0]} cells and {X.shape[1]} genes; both are needed.")
     place = "adata.raw" if use_raw else "adata.X" if layer is None else f"the layer {layer!r}"
-    stored = X if isinstance(X, np.ndarray) or issparse(X) or hasattr(X, "dask") else as_source(X)
-    return (csr_array(X) if issparse(X) else stored), (adata.raw.var if use_raw else adata.var), place
+    stored = csr_array(X) if issparse(X) else as_source(X)
+    return X if stored is None else stored, adata.raw.var if use_raw else adata.var, place
+
+
+def column(table: Any, name: str, parameter: str, place: str = "adata.obs") -> Any:
+    """Return a column of the cells or genes; raise an error that lists the columns if there is none."""
+    if name not in table:
+        raise ValueError(f"{parameter}={name!r} is not a column of {place}: {', '.join(map(str, table.columns))}.")
+    return table[name]
 
 
 def _symbols(var: Any, gene_key: str | None) -> NDArray[np.str_]:
-    if gene_key is not None and gene_key not in var:
-        raise ValueError(f"gene_key={gene_key!r} is not a column of adata.var: {', '.join(map(str, var.columns))}.")
-    genes = np.array((var.index if gene_key is None else var[gene_key]).astype(str), dtype=object)
+    given = var.index if gene_key is None else column(var, gene_key, "gene_key", "adata.var")
+    genes = np.array(given.astype(str), dtype=object)
     names, counts = np.unique(genes, return_counts=True)
     if (counts > 1).any():
         raise ValueError(
@@ -179,22 +177,10 @@ def _symbols(var: Any, gene_key: str | None) -> NDArray[np.str_]:
 
 
 def _rows(X: Any, rows: NDArray[np.intp] | slice) -> Any:
-    if hasattr(X, "dask"):
-        return _computed(X[rows])
-    return X.take(rows) if isinstance(X, TableSource) and not isinstance(rows, slice) else X[rows]
-
-
-def _computed(part: Any) -> Any:
-    block = part.compute()
-    return csr_array(block) if issparse(block) else block
-
-
-def _blocks(X: Any) -> Iterator[Any]:
-    if isinstance(X, TableSource):
-        yield from (block for _, block in X.blocks())
-        return
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        yield _rows(X, slice(start, start + BLOCK_ROWS))
+    """Return some cells as an array or a CSR array, wherever they are stored."""
+    part = X[rows]
+    block = part.compute() if hasattr(part, "compute") else part
+    return csr_array(block) if issparse(block) else np.asarray(block)
 
 
 def _totals(block: Any) -> NDArray[np.float64]:
@@ -204,7 +190,8 @@ def _totals(block: Any) -> NDArray[np.float64]:
 def _statistics(X: Any, target: float | None, place: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean expression and the detection rate of each gene over all cells, in one pass."""
     sums, detected, n_empty = np.zeros(X.shape[1]), np.zeros(X.shape[1]), 0
-    for block in _blocks(X):
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        block = _rows(X, slice(start, start + BLOCK_ROWS))
         if not np.isfinite(block.data if issparse(block) else block).all():
             raise ValueError(f"{place} holds NaN or infinite values; replace them, or name another layer.")
         n_empty += 0 if target is None else int((_totals(block) <= 0).sum())

@@ -8,35 +8,28 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import NDArray
 
-_S_PHASE = (
+_CELL_CYCLE = (
     "MCM5 PCNA TYMS FEN1 MCM2 MCM4 RRM1 UNG GINS2 MCM6 CDCA7 DTL PRIM1 UHRF1 MLF1IP CENPU HELLS RFC2 RPA2 NASP "
     "RAD51AP1 GMNN WDR76 SLBP CCNE2 UBR7 POLD3 MSH2 ATAD2 RAD51 RRM2 CDC45 CDC6 EXO1 TIPIN DSCC1 BLM CASP8AP2 USP1 "
-    "CLSPN POLA1 CHAF1B BRIP1 E2F8"
-)
-_G2M_PHASE = (
-    "HMGB2 CDK1 NUSAP1 UBE2C BIRC5 TPX2 TOP2A NDC80 CKS2 NUF2 CKS1B MKI67 TMPO CENPF TACC3 FAM64A PIMREG SMC4 CCNB2 "
-    "CKAP2L CKAP2 AURKB BUB1 KIF11 ANP32E TUBB4B GTSE1 KIF20B HJURP CDCA3 HN1 JPT1 CDC20 TTK CDC25C KIF2C RANGAP1 "
-    "NCAPD2 DLGAP5 CDCA2 CDCA8 ECT2 KIF23 HMMR AURKA PSRC1 ANLN LBR CKAP5 CENPE CTCF NEK2 G2E3 GAS2L3 CBX5 CENPA"
+    "CLSPN POLA1 CHAF1B BRIP1 E2F8 HMGB2 CDK1 NUSAP1 UBE2C BIRC5 TPX2 TOP2A NDC80 CKS2 NUF2 CKS1B MKI67 TMPO CENPF "
+    "TACC3 FAM64A PIMREG SMC4 CCNB2 CKAP2L CKAP2 AURKB BUB1 KIF11 ANP32E TUBB4B GTSE1 KIF20B HJURP CDCA3 HN1 JPT1 "
+    "CDC20 TTK CDC25C KIF2C RANGAP1 NCAPD2 DLGAP5 CDCA2 CDCA8 ECT2 KIF23 HMMR AURKA PSRC1 ANLN LBR CKAP5 CENPE CTCF "
+    "NEK2 G2E3 GAS2L3 CBX5 CENPA"
 )
 _SEX = "XIST TSIX DDX3Y EIF1AY EIF2S3Y KDM5D NLGN4Y RPS4Y1 RPS4Y2 TMSB4Y TXLNGY USP9Y UTY ZFY ZFY1 ZFY2"
 
-
-def _any_of(names: str) -> re.Pattern[str]:
-    return re.compile(f"({'|'.join(names.split())})", re.IGNORECASE)
-
-
-FAMILIES: dict[str, re.Pattern[str]] = {
-    "mitochondrial": re.compile(r"MT-.+", re.IGNORECASE),
-    "ribosomal": re.compile(r"(RP[SL]\d+[ALXYL]?\d*|RPLP\d|RPSA)", re.IGNORECASE),
-    "haemoglobin": re.compile(r"HB(A|B|D|E|G|M|Q|Z)\d?(-.+)?", re.IGNORECASE),
-    "sex": _any_of(_SEX),
-    "cell-cycle": _any_of(f"{_S_PHASE} {_G2M_PHASE}"),
+FAMILIES = {
+    "mitochondrial": r"MT-.+",
+    "ribosomal": r"RP[SL]\d+[ALXYL]?\d*|RPLP\d|RPSA",
+    "haemoglobin": r"HB(A|B|D|E|G|M|Q|Z)\d?(-.+)?",
+    "sex": "|".join(_SEX.split()),
+    "cell-cycle": "|".join(_CELL_CYCLE.split()),
 }
 """Patterns of human and mouse gene symbols; the cell-cycle genes are those of Tirosh et al. (2016)."""
 
 
 def matching_genes(entries: str | Sequence[str], genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
-    """Return the sorted positions of the genes that names, globs such as ``"HLA-*"`` and families describe.
+    """Return the positions of the genes that names, globs such as ``"HLA-*"`` and families describe, in their order.
 
     Parameters
     ----------
@@ -47,27 +40,24 @@ def matching_genes(entries: str | Sequence[str], genes: NDArray[np.str_], parame
     parameter : str
         What messages call the entries.
     """
-    wanted = [entries] if isinstance(entries, str) else list(entries)
-    found = [_matching(str(entry), genes, parameter) for entry in wanted]
-    return np.unique(np.concatenate([np.empty(0, np.intp), *found]))
+    wanted = [entries] if isinstance(entries, str) else entries
+    found = [place for entry in wanted for place in _matching(str(entry), genes, parameter).tolist()]
+    return np.array(list(dict.fromkeys(found)), dtype=np.intp)
 
 
 def _matching(entry: str, genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
     if entry in FAMILIES:
-        _check_symbols(entry, genes, parameter)
-        return np.flatnonzero([FAMILIES[entry].fullmatch(gene) is not None for gene in genes])
+        if all(gene.startswith("ENS") for gene in genes[:20].tolist()):
+            raise ValueError(
+                f"{parameter}={entry!r} goes by gene symbols, and the genes are named by Ensembl identifiers; name "
+                "the column of adata.var that holds the symbols by gene_key."
+            )
+        pattern = re.compile(FAMILIES[entry], re.IGNORECASE)
+        return np.flatnonzero([pattern.fullmatch(gene) is not None for gene in genes])
     is_glob = any(sign in entry for sign in "*?[")
-    found = np.flatnonzero([fnmatchcase(gene, entry) for gene in genes]) if is_glob else np.flatnonzero(genes == entry)
+    found = np.flatnonzero([fnmatchcase(gene, entry) for gene in genes] if is_glob else genes == entry)
     if not found.size:
         close = get_close_matches(entry, [*FAMILIES, *genes.tolist()], n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"{parameter} names {entry!r}, which matches no gene.{hint}")
     return found
-
-
-def _check_symbols(family: str, genes: NDArray[np.str_], parameter: str) -> None:
-    if all(gene.startswith("ENS") for gene in genes[:20].tolist()):
-        raise ValueError(
-            f"{parameter}={family!r} goes by gene symbols, and the genes are named by Ensembl identifiers; name the "
-            "column of adata.var that holds the symbols by gene_key."
-        )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tamis.extras import require
-from tamis.single_cell.expression import read_expression
+from tamis.single_cell.expression import column, read_expression
+from tamis.single_cell.reasons import programme_table
 
 if TYPE_CHECKING:
     import anndata
@@ -32,34 +33,28 @@ def panel_heatmap(
     ax : Axes, optional
         Where to draw.
     """
-    genes = _selected(adata).sort_values(["tamis_programme", "tamis_rank"]).index
+    genes = [gene for genes in programme_table(_panel(adata))["selected"] for gene in genes]
     data = read_expression(adata, layer=layer)
-    labels = np.asarray(adata.obs[groupby].astype(str))[data.cells]
-    values = data.sample[:, adata.var_names.get_indexer(genes)]
-    groups = sorted(set(labels))
+    labels = np.asarray(column(adata.obs, groupby, "groupby").astype(str))[data.cells]
+    values, groups = data.sample[:, adata.var_names.get_indexer(genes)], sorted(set(labels))
     means = np.array([values[labels == group].mean(axis=0) for group in groups])
     low, high = means.min(axis=0), means.max(axis=0)
     ax = _axes(ax, (max(4.0, 0.2 * len(genes)), 0.3 * len(groups) + 1.5))
     image = ax.imshow((means - low) / np.maximum(high - low, 1e-12), aspect="auto", cmap="viridis")
     ax.set_xticks(range(len(genes)), genes, rotation=90, fontsize=6)
     ax.set_yticks(range(len(groups)), groups)
-    ax.figure.colorbar(image, ax=ax, label="mean expression, 0 to 1 by gene")
+    ax.figure.colorbar(image, ax=ax, label="mean, 0 to 1 by gene")
     return ax
 
 
 def panel_coverage(adata: "anndata.AnnData", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw how many of the genes of each programme are selected, and how many are not."""
-    table = adata.var[adata.var["tamis_programme"].astype(str) != ""]
-    names = sorted(set(table["tamis_programme"]), key=lambda name: ("rare" in name, int(name.split()[-1])))
-    inside = [int(table["tamis_selected"][table["tamis_programme"] == name].sum()) for name in names]
-    outside = [int((table["tamis_programme"] == name).sum()) for name in names]
-    ax = _axes(ax, (6.0, 0.22 * len(names) + 1.0))
-    ax.barh(names, outside, color="#dddddd", label="genes")
-    ax.barh(names, inside, color=COLOURS[0], label="selected")
+    """Draw how much of the genes of each programme the panel predicts, with the numbers of genes selected."""
+    table = programme_table(_panel(adata))
+    ax = _axes(ax, (6.0, 0.25 * len(table) + 1.0))
+    bars = ax.barh(table.index, table["covered"], color=COLOURS[0])
+    ax.bar_label(bars, [f"{len(genes)} of {n}" for genes, n in zip(table["selected"], table["n_genes"], strict=True)])
     ax.invert_yaxis()
-    ax.set_xscale("symlog")
-    ax.set(xlabel="genes", ylabel="programme")
-    ax.legend(frameon=False)
+    ax.set(xlim=(0, 1.2), xlabel="share of the programme's genes that the panel predicts", ylabel="programme")
     return ax
 
 
@@ -67,15 +62,11 @@ def panel_comparison(
     scores: "pandas.DataFrame", *, columns: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the scores that :func:`tamis.compare_panels` returns, a group of bars for each score."""
-    shown = list(scores.columns) if columns is None else list(columns)
-    ax = _axes(ax, (6.0, 0.16 * len(shown) * len(scores) + 1.0))
-    height = 0.8 / len(scores)
-    for number, name in enumerate(scores.index):
-        places = np.arange(len(shown)) + number * height
-        ax.barh(places, scores.loc[name, shown], height, label=name, color=COLOURS[number % len(COLOURS)])
-    ax.set_yticks(np.arange(len(shown)) + 0.4 - height / 2, shown)
+    shown = scores if columns is None else scores[list(columns)]
+    ax = _axes(ax, (6.0, 0.16 * shown.size + 1.0))
+    colours = [COLOURS[number % len(COLOURS)] for number in range(len(shown))]
+    shown.T.plot.barh(ax=ax, width=0.8, color=colours, xlim=(0, 1))
     ax.invert_yaxis()
-    ax.set(xlim=(0, 1))
     ax.legend(frameon=False)
     return ax
 
@@ -105,23 +96,24 @@ def panel_umap(
 
     from tamis.single_cell.scores import principal_components
 
+    kept = _panel(adata)["tamis_selected"].to_numpy(bool)
     data = read_expression(adata, layer=layer, random_state=random_state)
-    labels = np.asarray(adata.obs[color].astype(str))[data.cells]
-    kept = adata.var["tamis_selected"].to_numpy()
+    labels = np.asarray(column(adata.obs, color, "color").astype(str))[data.cells]
     _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     for ax, X, title in zip(axes, (data.sample, data.sample[:, kept]), ("all genes", "panel"), strict=True):
         points = UMAP(random_state=random_state, n_jobs=1).fit_transform(principal_components(X, random_state))
         for number, label in enumerate(sorted(set(labels))):
             ax.scatter(*points[labels == label].T, s=4, label=label, color=f"C{number}")
         ax.set(title=title, xticks=[], yticks=[])
-    axes[1].legend(frameon=False, markerscale=3, bbox_to_anchor=(1, 1))
+    axes[1].legend(frameon=False, markerscale=3, loc="upper left", bbox_to_anchor=(1, 1))
     return list(axes)
 
 
-def _selected(adata: Any) -> "pandas.DataFrame":
+def _panel(adata: Any) -> "pandas.DataFrame":
+    """Return the table of genes, if there is a panel."""
     if "tamis_selected" not in adata.var:
         raise ValueError("adata holds no panel; call tamis.select_genes(adata, k) first.")
-    return adata.var[adata.var["tamis_selected"].astype(bool)]
+    return adata.var
 
 
 def _axes(ax: "Axes | None", size: tuple[float, float]) -> Any:

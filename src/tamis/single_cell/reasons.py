@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.metrics import reconstruction_errors
 from tamis.single_cell.alignment import Programmes
 from tamis.single_cell.expression import Expression
 from tamis.structure import Structure
@@ -12,6 +13,9 @@ from tamis.structure import Structure
 N_STANDS_FOR = 5
 MIN_CORRELATION = 0.2
 """Least correlation with a selected gene of those that it stands for."""
+
+MIN_LOST = 0.1
+"""Least share of a gene that the programmes explain and the panel does not, for it to be called missed."""
 
 
 def gene_table(
@@ -25,20 +29,18 @@ def gene_table(
     import pandas
 
     Z = values / np.maximum(np.linalg.norm(values, axis=0), 1e-12)
-    scores = programmes.scores
-    follows = scores.T @ Z
-    # Programmes of rare genes overlap with the others.
-    score = ((np.linalg.qr(scores)[0].T @ Z) ** 2).sum(axis=0)
-    names = np.array([*programmes.names, ""], dtype=object)
-    best = np.where(structure.structured, np.abs(follows).argmax(axis=0), len(names) - 1)
+    follows = (programmes.directions.T @ Z) ** 2
+    score = follows.sum(axis=0).astype(np.float64)
+    names = np.array([*(str(number + 1) for number in range(len(follows))), ""], dtype=object)
     columns = {
         "tamis_selected": np.isin(np.arange(len(score)), selected),
         "tamis_rank": _ranks(score, selected),
-        "tamis_score": score.astype(np.float64),
+        "tamis_score": score,
         "tamis_pvalue": structure.pvalues,
         "tamis_structured": structure.structured,
-        "tamis_programme": names[best],
+        "tamis_programme": names[np.where(structure.structured, follows.argmax(axis=0), -1)],
         "tamis_stands_for": _stands_for(Z, data.genes, structure.structured, selected),
+        "tamis_explained": _explained(Z, structure.structured, selected),
         "tamis_detection": data.detection,
         "tamis_mean": data.mean,
     }
@@ -46,6 +48,17 @@ def gene_table(
     return pandas.DataFrame(
         {name: pandas.Series(column, data.var.index, dtype=column.dtype) for name, column in columns.items()}
     )
+
+
+def _explained(
+    Z: NDArray[np.float32], structured: NDArray[np.bool_], selected: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the share of each structured gene that the selected ones predict on cells held out, else NaN."""
+    genes = np.union1d(np.flatnonzero(structured), selected)
+    errors = reconstruction_errors(Z[:, genes] * np.sqrt(len(Z)), np.searchsorted(genes, selected))
+    shares = np.full(len(structured), np.nan)
+    shares[genes] = 1 - np.minimum(errors, 1.0)
+    return shares
 
 
 def _ranks(score: NDArray[np.float32], selected: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -73,26 +86,46 @@ def _stands_for(
     return texts
 
 
+def programme_table(table: Any) -> Any:
+    """Return a row per programme of what :func:`tamis.select_genes` wrote, in order.
+
+    ``n_genes`` counts its structured genes, ``selected`` lists those of the panel by rank, ``covered`` is how much the
+    panel predicts of what the programmes explain of its genes, and ``missed`` lists those of which it misses most.
+    """
+    import pandas
+
+    rows = {}
+    own = table[table["tamis_programme"].astype(str) != ""].sort_values("tamis_rank")
+    for name, genes in own.groupby(own["tamis_programme"].astype(str)):
+        inside, score = genes["tamis_selected"].astype(bool), genes["tamis_score"]
+        lost = (score - genes["tamis_explained"].clip(upper=score)).sort_values(ascending=False)
+        rows[name] = {
+            "n_genes": len(genes),
+            "selected": genes.index[inside].tolist(),
+            "covered": float(1 - lost.sum() / score.sum()),
+            "missed": lost.index[lost > MIN_LOST][:N_STANDS_FOR].tolist(),
+        }
+    ordered = sorted(rows, key=int)
+    return pandas.DataFrame([rows[name] for name in ordered], ordered, ["n_genes", "selected", "covered", "missed"])
+
+
 def notes(
     data: Expression,
     structure: Structure,
     programmes: Programmes,
     selected: NDArray[np.intp],
-    method: str,
-    layer: str | None,
-    use_raw: bool,
-    parameters: dict[str, Any],
+    layer: str,
+    batch_key: str | None,
 ) -> dict[str, Any]:
     """Return what ``adata.uns`` tells of a panel: text and numbers, which h5ad can hold."""
     is_linear = data.kind in ("counts", "linear")
     return {
-        "method": method,
-        "layer": "raw" if use_raw else "X" if layer is None else layer,
+        "layer": layer,
         "input": data.kind,
         "normalisation": "size factors (median total) and log1p" if is_linear else "none",
         "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
         "genes": data.genes[selected].astype(object),
-        "n_programmes": len(programmes.names),
+        "n_programmes": programmes.directions.shape[1],
         "n_filler": int((~structure.structured[selected]).sum()),
-        "parameters": {name: str(value) for name, value in parameters.items() if value is not None},
+        "batch_key": batch_key or "",
     }

@@ -35,8 +35,12 @@ def principal_components(X: Array, seed: int) -> Array:
 
 def neighbours(components: Array) -> NDArray[np.intp]:
     """Return the nearest other cells of each cell, the nearest first."""
-    n = min(max(NEIGHBOURS), len(components))
-    return np.asarray(NearestNeighbors(n_neighbors=n).fit(components).kneighbors(return_distance=False))[:, : n - 1]
+    return _nearest(components, max(NEIGHBOURS) - 1)
+
+
+def _nearest(X: Array, count: int) -> NDArray[np.intp]:
+    near = NearestNeighbors(n_neighbors=min(count, len(X) - 1)).fit(X)
+    return np.asarray(near.kneighbors(return_distance=False))
 
 
 def neighbour_overlap(whole: NDArray[np.intp], panel: NDArray[np.intp]) -> float:
@@ -55,7 +59,7 @@ def partitions(components: Array, seed: int) -> Partitions:
 
     import igraph
 
-    near = NearestNeighbors(n_neighbors=min(15, len(components) - 1)).fit(components).kneighbors(return_distance=False)
+    near = _nearest(components, 15)
     rows = np.repeat(np.arange(len(near)), near.shape[1])
     graph = igraph.Graph(len(near), np.column_stack([rows, near.ravel()]).tolist()).simplify()
     state = random.getstate()
@@ -119,26 +123,14 @@ def classification(X: Array, types: NDArray[np.str_]) -> tuple[dict[str, float],
 
 def batch_mixing(X: Array, batch: NDArray[np.str_]) -> float:
     """Return the share of the 15 nearest cells that are of other batches, relative to that of all cells; at most 1."""
-    near = (
-        NearestNeighbors(n_neighbors=min(15, len(X) - 1))
-        .fit(principal_components(X, 0))
-        .kneighbors(return_distance=False)
-    )
+    near = _nearest(principal_components(X, 0), 15)
     _, codes, counts = np.unique(batch, return_inverse=True, return_counts=True)
     expected = 1 - (counts[codes] - 1) / (len(codes) - 1)
     observed = (codes[near] != codes[:, None]).mean(axis=1)
     return float(min(1.0, observed.mean() / max(expected.mean(), 1e-12)))
 
 
-def excess_variance(mean: Array, variance: Array, n_bins: int = 20) -> Array:
-    """Return by how many spreads the logarithm of the dispersion exceeds that of genes with a like mean.
-
-    Genes are put into bins of as many genes by their mean (Satija et al., 2015).
-    """
-    dispersion = np.log(variance / np.maximum(np.abs(mean), 1e-12))
-    bins = np.argsort(np.argsort(mean, kind="stable"), kind="stable") * n_bins // len(mean)
-    excess = np.zeros(len(mean))
-    for one in np.unique(bins):
-        inside = bins == one
-        excess[inside] = (dispersion[inside] - dispersion[inside].mean()) / max(float(dispersion[inside].std()), 1e-12)
-    return excess
+def excess_variance(X: Array) -> Array:
+    """Return how far the logarithm of the variance of each gene exceeds a parabola in that of its mean."""
+    mean, variance = (np.log(np.maximum(part, 1e-12)) for part in (np.abs(X.mean(axis=0)), X.var(axis=0)))
+    return np.asarray(variance - np.polyval(np.polyfit(mean, variance, 2), mean))

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.extras import require
-from tamis.selectors import SELECTORS
-from tamis.single_cell.alignment import Programmes, align, find_programmes, rare_genes
-from tamis.single_cell.expression import Expression, read_expression
+from tamis.single_cell.alignment import Programmes, align, find_programmes, leading_directions, serve
+from tamis.single_cell.expression import Expression, column, read_expression
 from tamis.single_cell.families import matching_genes
 from tamis.single_cell.reasons import gene_table, notes
 from tamis.sizes import choose_k
@@ -39,18 +38,16 @@ def select_genes(
     expression: tuple[float, float] | None = None,
     penalty: str | None = None,
     groups: str | None = None,
-    method: str = "alignment",
     random_state: int | None = 0,
     inplace: bool = True,
     verbose: bool = False,
-    **parameters: Any,
 ) -> "pandas.DataFrame | None":
     """Select genes that tell cells apart as the whole transcriptome does, without cell types.
 
-    Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts that were thinned
-    to equal depth if counts can be had. The principal directions of
-    those that pass are the programmes. Genes are chosen one by one so that the similarities of cells by them agree
-    with those by the programmes; up to a tenth of the panel goes to programmes that few cells show.
+    Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts thinned to equal
+    depth if counts can be had. The principal directions above chance of those that pass, each gene counting alike, are
+    the programmes. The panel begins with the genes that explain them, one for each. The others are chosen one by one so
+    that the similarities of cells by the panel agree with those by all genes that passed.
 
     Parameters
     ----------
@@ -81,16 +78,12 @@ def select_genes(
         Column of ``adata.var`` with numbers from 0 (none) to 1 (chosen last).
     groups : str, optional
         Column of ``adata.var``; of genes with the same value, such as isoforms, one is chosen at most.
-    method : str, default="alignment"
-        The method above, or a name in ``tamis.SELECTORS``.
     random_state : int, default=0
-        Seed of the cells that are drawn, of the test and of the method.
+        Seed of the cells that are drawn, of the test and of the directions.
     inplace : bool, default=True
         Whether the result is written into ``adata``; else it is returned.
     verbose : bool, default=False
         Whether each stage is printed.
-    **parameters
-        Further parameters of a method of ``tamis.SELECTORS``.
 
     Returns
     -------
@@ -102,10 +95,12 @@ def select_genes(
         - ``tamis_pvalue`` and ``tamis_structured``: evidence that it depends on other genes;
         - ``tamis_programme``: the direction that it follows most, for structured genes;
         - ``tamis_stands_for``: for selected genes, up to five others that follow it more than any other selected one;
+        - ``tamis_explained``: the share of the variance of a structured gene that the panel predicts in cells held out;
         - ``tamis_detection`` and ``tamis_mean``: share of cells that show it, and mean log-normalised expression;
 
-        and ``adata.uns["tamis"]`` holds ``method``, ``layer``, ``input`` (what the matrix was recognised as),
-        ``normalisation``, ``tested_on``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``parameters``.
+        and ``adata.uns["tamis"]`` holds ``layer``, ``input`` (what the matrix was recognised as), ``normalisation``,
+        ``tested_on``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``batch_key``; so do the ``attrs`` of a
+        DataFrame.
 
     Examples
     --------
@@ -113,7 +108,7 @@ def select_genes(
     >>> panel = adata.var.query("tamis_selected").sort_values("tamis_rank")  # doctest: +SKIP
     """
     require("select_genes", "anndata")
-    say = print if verbose else _silent
+    say: Any = print if verbose else str
     say("Reading the expression")
     data = read_expression(adata, layer=layer, use_raw=use_raw, gene_key=gene_key, random_state=random_state)
     labels = _batch_labels(adata, batch_key, batches)
@@ -121,26 +116,22 @@ def select_genes(
     k = _size(n_genes, data, kept, free)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, None if labels is None else labels[data.cells], batches, random_state)
-    seed = 0 if random_state is None else random_state
-    programmes = find_programmes(values, _structured(structure, free), data.detection, seed)
+    genes = _structured(structure, free)
+    programmes = find_programmes(values, genes, random_state or 0)
+    goal = leading_directions(values[:, genes], random_state or 0)
     say(f"Choosing {k} genes among {structure.n_structured} with structure")
-    if method == "alignment":
-        selected = _aligned(data, values, programmes, structure, kept, free, k, penalty, groups)
-    else:
-        selected = _by_selector(method, data.sample, kept, free, k, random_state, parameters)
+    costs, families = _penalties(data, penalty), _groups(data, groups)
+    selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs)
+    say("Collecting the reasons")
     table = gene_table(data, values, structure, programmes, selected)
+    table.attrs = notes(data, structure, programmes, selected, "raw" if use_raw else layer or "X", batch_key)
     if not inplace:
         return table
     # Everything is computed before the first change, so that a failure leaves adata as it was.
-    record = notes(data, structure, programmes, selected, method, layer, use_raw, parameters | {"batch_key": batch_key})
-    for column in table:
-        adata.var[column] = table[column].reindex(adata.var.index) if use_raw else table[column]
-    adata.uns["tamis"] = record
+    for name in table:
+        adata.var[name] = table[name].reindex(adata.var.index) if use_raw else table[name]
+    adata.uns["tamis"] = table.attrs
     return None
-
-
-def _silent(line: str) -> None:
-    """Print nothing."""
 
 
 def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[np.str_] | None:
@@ -148,9 +139,7 @@ def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[np
         raise ValueError(f"batches takes 'any' or 'all'; got {batches!r}.")
     if batch_key is None:
         return None
-    if batch_key not in adata.obs:
-        raise ValueError(f"batch_key={batch_key!r} is not a column of adata.obs: {', '.join(adata.obs.columns)}.")
-    labels = np.asarray(adata.obs[batch_key].astype(str))
+    labels = np.asarray(column(adata.obs, batch_key, "batch_key").astype(str))
     names, counts = np.unique(labels, return_counts=True)
     if counts.min() < MIN_BATCH:
         raise ValueError(
@@ -164,15 +153,11 @@ def _limits(
     data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: tuple[float, float] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the genes that are chosen already, and the mask of those that may be."""
-    names = dict.fromkeys([must_keep] if isinstance(must_keep, str) else must_keep)
-    kept = np.array([matching_genes(name, data.genes, "must_keep")[0] for name in names], dtype=np.intp)
-    free = data.sample.max(axis=0) > data.sample.min(axis=0)
-    if expression is not None:
-        low, high = expression
-        free &= (data.mean >= low) & (data.mean <= high)
-    banned = matching_genes(never, data.genes, "never")
+    kept, banned = matching_genes(must_keep, data.genes, "must_keep"), matching_genes(never, data.genes, "never")
     if both := sorted(set(kept) & set(banned)):
         raise ValueError(f"must_keep and never both name {data.genes[both[0]]!r}; remove it from one of them.")
+    low, high = (-np.inf, np.inf) if expression is None else expression
+    free = (np.ptp(data.sample, axis=0) > 0) & (data.mean >= low) & (data.mean <= high)
     free[banned] = free[kept] = False
     return kept, free
 
@@ -219,23 +204,20 @@ def _structured(structure: Structure, free: NDArray[np.bool_]) -> NDArray[np.int
     return found if len(found) else np.flatnonzero(free)
 
 
-def _aligned(
-    data: Expression,
+def _chosen(
     values: NDArray[np.float32],
     programmes: Programmes,
+    goal: NDArray[np.float32],
     structure: Structure,
     kept: NDArray[np.intp],
     free: NDArray[np.bool_],
     k: int,
-    penalty: str | None,
-    groups: str | None,
+    groups: NDArray[np.intp],
+    penalty: NDArray[np.float64],
 ) -> NDArray[np.intp]:
-    """Return k genes in order: those to keep, those that align, and those of rare programmes."""
-    costs, families = _penalties(data, penalty), _groups(data, groups)
-    if families is not None:
-        free = free & ~np.isin(families, families[kept][families[kept] >= 0])
+    """Return k genes in order: those to keep, those that serve programmes, and those that align."""
     n_free = k - len(kept)
-    order = structure.order[free[structure.order]]
+    order = structure.order[(free & ~np.isin(groups, groups[kept]))[structure.order]]
     n_good = int(structure.structured[order].sum())
     if n_good < n_free:
         warn(
@@ -244,52 +226,25 @@ def _aligned(
             FillerWarning,
             stacklevel=3,
         )
-    good = np.zeros_like(free)
-    good[order[: max(n_good, n_free)]] = True
-    # Where genes exclude each other or cost something, rare ones compete with the others.
-    rare = rare_genes(programmes, good & (costs == 0), n_free if families is None else 0)
-    good[rare] = False
-    given = np.r_[kept, rare]
-    chosen = align(values, programmes.common, given, good, k - len(given), penalty=costs, groups=families)
-    return np.concatenate([kept, chosen, rare])
+    good = np.isin(np.arange(len(free)), order[: max(n_good, n_free)])
+    serving = serve(programmes, good & (penalty == 0), n_free)
+    given = np.r_[kept, serving[np.sort(np.unique(groups[serving], return_index=True)[1])]]
+    return np.concatenate([given, align(values, goal, given, good, k - len(given), groups, penalty)])
 
 
 def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
     if penalty is None:
         return np.zeros(len(data.genes))
-    costs = np.asarray(_column(data, penalty, "penalty"), dtype=np.float64)
+    costs = np.asarray(column(data.var, penalty, "penalty", "adata.var"), dtype=np.float64)
     if not ((costs >= 0) & (costs <= 1)).all():
         raise ValueError(f"penalty={penalty!r}: the column holds values that are not between 0 and 1.")
     return costs
 
 
-def _groups(data: Expression, groups: str | None) -> NDArray[np.intp] | None:
+def _groups(data: Expression, groups: str | None) -> NDArray[np.intp]:
+    """Return a number for each gene, the same for those that exclude each other."""
     import pandas
 
-    return None if groups is None else pandas.factorize(_column(data, groups, "groups"))[0]
-
-
-def _column(data: Expression, name: str, parameter: str) -> Any:
-    if name not in data.var:
-        raise ValueError(f"{parameter}={name!r} is not a column of adata.var: {', '.join(map(str, data.var.columns))}.")
-    return data.var[name]
-
-
-def _by_selector(
-    method: str,
-    sample: NDArray[np.float32],
-    kept: NDArray[np.intp],
-    free: NDArray[np.bool_],
-    k: int,
-    random_state: int | None,
-    parameters: dict[str, Any],
-) -> NDArray[np.intp]:
-    kind = SELECTORS[method]
-    if "random_state" in kind._get_param_names():
-        parameters = {"random_state": random_state, **parameters}
-    varies = sample.max(axis=0) > sample.min(axis=0)
-    never = np.setdiff1d(np.flatnonzero(varies & ~free), kept)
-    # Genes with one value are left out here, so that the selector need not warn of them.
-    places = np.flatnonzero(varies | np.isin(np.arange(len(free)), kept))
-    lists = {name: np.searchsorted(places, some).tolist() for name, some in (("must_keep", kept), ("never", never))}
-    return np.asarray(places[kind(k, **lists, **parameters).fit(sample[:, places]).selected_])
+    own = np.arange(len(data.genes))
+    codes = -1 if groups is None else pandas.factorize(column(data.var, groups, "groups", "adata.var"))[0]
+    return np.where(np.asarray(codes) >= 0, codes, len(own) + own)

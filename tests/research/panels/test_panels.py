@@ -6,7 +6,7 @@ from research.pages import marks
 from research.panels import __main__ as command
 from research.panels import batches, bench
 from research.panels.page import HALVES, summary, write_page
-from research.panels.rivals import WAYS
+from research.panels.rivals import LABELLED, WAYS
 from research.panels.sets import SETS
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -26,9 +26,14 @@ def small(monkeypatch, rng):
     return adata
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "structure-pursuit"])
+IN_SCANPY = ("HVG", "Spapros")
+
+
+@pytest.mark.parametrize("way", [way for way in {**WAYS, **LABELLED} if way not in ("structure-pursuit", "LSCAE")])
 def test_each_way_returns_lists_of_distinct_genes(small, way):
-    lists = WAYS[way](small, [5, 10])
+    if way.startswith(IN_SCANPY):
+        pytest.importorskip("spapros", reason="scanpy and Spapros are not installed")
+    lists = {**WAYS, **LABELLED}[way](small, [5, 10])
     assert [len(set(genes.tolist())) for genes in lists] == [5, 10]
 
 
@@ -48,6 +53,8 @@ def test_the_page_ranks_ways(tmp_path):
     rows = [made_row(way, name, value) for way, value in (("worse", 0.2), ("better", 0.6)) for name in SETS]
     text = summary(rows, confirms=True)
     assert text.index("better | 1.00 | 0.600") < text.index("worse | 2.00 | 0.200")
+    labelled = [made_row("Spapros DE", name, 0.9) for name in SETS]
+    assert "Spapros DE | with cell types | 0.900" in summary([*rows, *labelled], confirms=False).splitlines()[-1]
     page = tmp_path / "page.md"
     page.write_text("\n".join(mark for part in (*HALVES, "batches", "agreement") for mark in marks(part)))
     with pytest.raises(ValueError, match="holds no rows"):
@@ -65,9 +72,8 @@ def test_planted_batches_are_known_and_each_way_selects(small, monkeypatch):
     adata, planted = batches.with_batches("zeisel")
     assert set(adata.obs["batch"]) == {"0", "1"}
     assert len(planted) == 5
-    for way in batches.WAYS.values():
-        assert len(set(way(adata, 6).tolist())) == 6
-    row = batches.work(None, {"way": "dispersion, union", "set": "zeisel", "k": 10}, None)
+    assert len(set(batches.by_tamis(adata, 6).tolist())) == 6
+    row = batches.work(None, {"way": "select_genes", "set": "zeisel", "k": 10}, None)
     assert 0 <= row["f1"] <= 1
 
 
