@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tamis.synthetic import blobs_with_copies, moons_with_copies, moons_with_uniform, point_clusters
+from tamis.synthetic import blobs_with_copies, make_cells, moons_with_copies, moons_with_uniform, point_clusters
 
 
 def test_moons_with_copies():
@@ -57,3 +57,16 @@ def test_point_clusters_are_points_on_a_line_with_noise_beside_them():
     assert X.shape == (10, 2001)
     again, _ = point_clusters(2000, 0, distance=3.0, n_samples=10, spread=0.5)
     assert (again == X).all()
+
+
+def test_cells_have_types_donors_and_a_rare_type():
+    pytest.importorskip("anndata", reason="anndata is not installed")
+    adata = make_cells(1000, 50, random_state=1)
+    X, rare = adata.X.toarray(), adata.obs["cell_type"] == "dendritic cell"
+    assert adata.shape == (1000, 98)
+    assert (X.round() == X).all()
+    assert 5 <= rare.sum() <= 30
+    assert X[rare, adata.var_names.get_loc("CLEC4C")].mean() > 5 * X[~rare, adata.var_names.get_loc("CLEC4C")].mean()
+    second = adata.obs["donor"] == "donor 2"
+    assert X[second, -50:-30].mean() > 2 * X[~second, -50:-30].mean()
+    assert (make_cells(50).X != make_cells(50).X).nnz == 0

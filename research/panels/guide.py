@@ -13,9 +13,9 @@ GUIDE = DOCS / "gene-panels-guide.md"
 
 def run_guide(folder: Path) -> dict[str, Any]:
     """Run the code of the guide in a folder, and return its variables."""
-    import matplotlib
+    from matplotlib import pyplot
 
-    matplotlib.use("agg")
+    pyplot.switch_backend("agg")
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S)
     names: dict[str, Any] = {}
     before = Path.cwd()
@@ -25,7 +25,7 @@ def run_guide(folder: Path) -> dict[str, Any]:
             exec(compile(block, str(GUIDE), "exec"), names)
     finally:
         os.chdir(before)
-        matplotlib.pyplot.close("all")
+        pyplot.close("all")
     return names
 
 

@@ -116,7 +116,8 @@ _CELLS = {
     "monocyte": (0.185, "LYZ S100A8 S100A9 CD14 FCN1 VCAN CST3 CTSS"),
     "dendritic cell": (0.015, "CLEC4C LILRA4 IL3RA TCF4 IRF7 SERPINF1"),
 }
-_PROGRAMMES = {"dividing": (0.1, "MKI67 TOP2A PCNA TYMS CDK1 CENPF"), "stressed": (0.5, "MT-CO1 MT-ND1 MT-CYB MT-ATP6")}
+_STATES = {"MKI67 TOP2A PCNA TYMS CDK1 CENPF": (0.1, 0.15), "MT-CO1 MT-ND1 MT-CYB MT-ATP6": (0.3, 3.0)}
+"""Genes of dividing and of stressed cells: the share of these among all cells, and the rate in the others."""
 
 
 def make_cells(n_cells: int = 600, n_other: int = 300, random_state: int = 0) -> Any:
@@ -133,14 +134,14 @@ def make_cells(n_cells: int = 600, n_other: int = 300, random_state: int = 0) ->
     rng = np.random.default_rng(random_state)
     types = rng.choice(list(_CELLS), n_cells, p=[share for share, _ in _CELLS.values()])
     donor = rng.integers(2, size=n_cells)
-    sets = {kind: (types == kind, text.split()) for kind, (_, text) in _CELLS.items()}
-    sets |= {kind: (rng.random(n_cells) < share, text.split()) for kind, (share, text) in _PROGRAMMES.items()}
-    blocks = [np.where(on[:, None], rng.uniform(3, 15, len(own)), 0.15) for on, own in sets.values()]
+    sets = {markers: (types == kind, 0.15) for kind, (_, markers) in _CELLS.items()}
+    sets |= {genes: (rng.random(n_cells) < share, rate) for genes, (share, rate) in _STATES.items()}
+    blocks = [np.where(on[:, None], rng.uniform(3, 15, len(own.split())), rate) for own, (on, rate) in sets.items()]
     others = np.tile(rng.lognormal(-0.5, 1.2, n_other), (n_cells, 1))
     others[:, :20] *= np.where(donor, 3.0, 1.0)[:, None]
     rates = np.hstack([*blocks, others]) * rng.lognormal(0, 0.3, (n_cells, 1))
     counts = rng.poisson(rates * rng.gamma(4.0, 0.25, rates.shape)).astype(np.float32)
-    names = [gene for _, own in sets.values() for gene in own] + [f"GENE{i + 1}" for i in range(n_other)]
+    names = [*" ".join(sets).split(), *(f"GENE{i + 1}" for i in range(n_other))]
     index = pandas.Index([f"cell{i + 1}" for i in range(n_cells)], dtype=object)
     obs = {"cell_type": types.astype(object), "donor": np.where(donor, "donor 2", "donor 1").astype(object)}
     var = pandas.DataFrame(index=pandas.Index(names, dtype=object))

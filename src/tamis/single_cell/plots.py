@@ -52,7 +52,8 @@ def panel_coverage(adata: "anndata.AnnData", *, ax: "Axes | None" = None) -> "Ax
     table = programme_table(_panel(adata))
     ax = _axes(ax, (6.0, 0.25 * len(table) + 1.0))
     bars = ax.barh(table.index, table["covered"], color=COLOURS[0])
-    ax.bar_label(bars, [f"{len(genes)} of {n}" for genes, n in zip(table["selected"], table["n_genes"], strict=True)])
+    counts = [f"{len(own)} of {n}" for own, n in zip(table["selected"], table["n_genes"], strict=True)]
+    ax.bar_label(bars, counts, padding=3)
     ax.invert_yaxis()
     ax.set(xlim=(0, 1.2), xlabel="share of the programme's genes that the panel predicts", ylabel="programme")
     return ax
@@ -67,7 +68,7 @@ def panel_comparison(
     colours = [COLOURS[number % len(COLOURS)] for number in range(len(shown))]
     shown.T.plot.barh(ax=ax, width=0.8, color=colours, xlim=(0, 1))
     ax.invert_yaxis()
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return ax
 
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from research.ledger import Ledger
 from research.pages import marks
 from research.panels import __main__ as command
 from research.panels import batches, bench
+from research.panels.guide import GUIDE, run_guide
 from research.panels.page import HALVES, summary, write_page
 from research.panels.rivals import LABELLED, WAYS
 from research.panels.sets import SETS
@@ -75,6 +78,18 @@ def test_planted_batches_are_known_and_each_way_selects(small, monkeypatch):
     assert len(set(batches.by_tamis(adata, 6).tolist())) == 6
     row = batches.work(None, {"way": "select_genes", "set": "zeisel", "k": 10}, None)
     assert 0 <= row["f1"] <= 1
+
+
+@pytest.mark.filterwarnings("ignore:The 'mode.chained_assignment' option")  # Set by anndata's views.
+def test_the_guide_runs_from_start_to_end(tmp_path):
+    pytest.importorskip("matplotlib")
+    names = run_guide(tmp_path)
+    shown = set(re.findall(r"images/([\w-]+\.png)", GUIDE.read_text()))
+    assert shown == {path.name for path in tmp_path.glob("*.png")}
+    assert len(names["panel"]) == 30
+    assert names["panel"].index[:2].tolist() == ["CD3E", "MS4A1"]
+    assert {"CLEC4C", "LILRA4", "IL3RA", "TCF4", "IRF7", "SERPINF1"} & set(names["panel"].index)
+    assert names["scores"].loc["panel", "f1"] > names["scores"].loc["random", "f1"]
 
 
 def test_unknown_names_are_told(capsys):
