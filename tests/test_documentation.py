@@ -16,6 +16,7 @@ from numpydoc.validate import validate
 import tamis
 
 ROOT = Path(__file__).parents[1]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 BLOCK = re.compile(r"```python\n(.*?)```", re.S)
 PAGES = ["README.md", "docs/start.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/guides/*.md"))]
 MODULES = [module.name for module in walk_packages(tamis.__path__, "tamis.") if "__main__" not in module.name]
@@ -65,6 +66,17 @@ def test_examples_of_docstrings_print_what_they_show(name):
     plt.switch_backend("agg")
     assert doctest.testmod(import_module(name)).failed == 0
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"), re.findall(r"<!-- source: (\S+) -->\n```python\n(.*?)```", CONTRIBUTING, re.S)
+)
+def test_contributing_shows_the_real_source(source, shown):
+    path, _, name = source.partition(":")
+    text = (ROOT / path).read_text()
+    start = text.index(f"def {name}(") if name else 0
+    assert text[start:].startswith(shown)
+    assert not name or text[start + len(shown) :].startswith("\n\n")
 
 
 @pytest.fixture
