@@ -204,6 +204,7 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
         (["compare", "t.csv", "-k", "9", "-o", "out"], "-k 9 asks for more than the 3 features"),
         (["compare", "t.csv", "-k", "2", "-m", "lscae,pca", "-o", "out"], "There is no selector 'pca'"),
         (["compare", "t.csv", "-k", "2", "--set", "x=1", "-o", "out"], "none of the methods has a parameter 'x'"),
+        (["select", "t.csv", "-k", "2", "--set", "must_keep=a", "-o", "out"], "lscae has no parameter 'must_keep'"),
         (["apply", "t.csv", "t.csv"], "t.csv is not a saved selector"),
         (["apply", "none.tamis", "t.csv"], "none.tamis: No such file or directory"),
         (["report", "t.csv", "t.csv"], "t.csv is not a saved selector"),

@@ -47,7 +47,7 @@ def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_p
 
 
 def test_compare_lays_methods_side_by_side(run, table_file, roles, tmp_path):
-    options = ["--set", "max_epochs=5", "--set", "n_init=1"]
+    options = ["--set", "max_epochs=5", "--set", "n_init=1", "--set", "self_loops=True"]
     result = run("compare", table_file, "-k", 2, "-m", "lscae,cae", "-o", "out", *roles, *options)
     assert result.exit_code == 0, result.stderr
     assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["method", "lscae", "cae"]

@@ -1,6 +1,5 @@
 """Several selections of one table: ``curve`` over sizes, ``compare`` over methods."""
 
-import inspect
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -108,10 +107,9 @@ class _Comparison:
         """Return the settings that a method knows; ``compare`` passes each one its own."""
         if self.command == "curve":
             return self.settings
-        known = {name: set(inspect.signature(SELECTORS[name].__init__).parameters) for name in self.methods}
-        strange = set(self.settings) - set().union(*known.values())
-        if strange:
-            raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}.")
+        known = {name: set[str]().union(*fitting.settable(name)) for name in self.methods}
+        if strange := set(self.settings) - set().union(*known.values()):
+            raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}; leave --set {min(strange)} out.")
         return {name: value for name, value in self.settings.items() if name in known[method]}
 
     def _told(self, tasks: list[Task]) -> Table:

@@ -18,6 +18,9 @@ from tamis.io.readers import Request, Table, fill, read
 from tamis.io.readers.report import counted, listed
 from tamis.selectors import SELECTORS
 
+NOT_SET = ("n_features_to_select", "must_keep", "never", "groups", "callbacks")
+"""Parameters that have options of their own, or cannot be written on a command line."""
+
 
 def begin_import(method: str) -> None:
     """Import a method's module in the background, while the file is read."""
@@ -61,16 +64,20 @@ def fill_for(table: Table, way: str | None, method: str | None) -> Table:
     return fill(table, way or ("keep" if allowed else "median"))
 
 
+def settable(method: str) -> tuple[list[str], list[str]]:
+    """Return the parameters of a method, and the fields of its recipe: what ``--set`` takes."""
+    from tamis.lscae.recipe import Recipe
+
+    known = [name for name in inspect.signature(SELECTORS[method]).parameters if name not in NOT_SET]
+    return known, [f.name for f in fields(Recipe) if f.name not in known] if "recipe" in known else []
+
+
 def make_selector(
     method: str, k: int, table: Table, seed: int, *, keep: Sequence[str] = (), never: Sequence[str] = (),
     settings: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Make an unfitted selector; settings are parameters or fields of its recipe, and others are refused by name."""
-    from tamis.lscae.recipe import Recipe
-
-    cls = SELECTORS[method]
-    known = inspect.signature(cls).parameters
-    of_recipe = [field.name for field in fields(Recipe) if field.name not in known] if "recipe" in known else []
+    known, of_recipe = settable(method)
     unknown = [name for name in settings if name not in [*known, *of_recipe]]
     if unknown:
         names = ", ".join([*known, *of_recipe])
@@ -81,7 +88,9 @@ def make_selector(
     groups = None if table.groups is None else table.groups.tolist()
     own = seeded | {name: value for name, value in settings.items() if name in known}
     changes = {f"recipe__{name}": value for name, value in settings.items() if name in of_recipe}
-    selector = cls(n_features_to_select=k, groups=groups, must_keep=kept.tolist(), never=banned.tolist(), **own)
+    selector = SELECTORS[method](
+        n_features_to_select=k, groups=groups, must_keep=kept.tolist(), never=banned.tolist(), **own
+    )
     return selector.set_params(**changes)
 
 

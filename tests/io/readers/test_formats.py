@@ -145,9 +145,11 @@ def test_images_are_flattened(tmp_path, rng):
     assert read(tmp_path / "t.npy").shape == (4, 6)
 
 
-def test_a_column_of_a_nameless_matrix_serves_as_labels(table, tmp_path):
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_a_column_of_a_nameless_matrix_serves_as_labels(in_pieces, table, tmp_path):
     np.save(tmp_path / "t.npy", table.X)
-    again = read(tmp_path / "t.npy", Request(labels="feature_1", drop=("feature_2",)))
+    again = read(tmp_path / "t.npy", Request(labels="feature_1", drop=("feature_2",), in_pieces=in_pieces))
+    np.testing.assert_array_equal(again.X[:], table.X[:, [0]])
     assert again.feature_names.tolist() == ["feature_0"]
     assert again.y.tolist() == table.X[:, 1].tolist()
 
