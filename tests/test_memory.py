@@ -44,7 +44,11 @@ N, D, NULL = 1500, 3000, 1000
 
 @pytest.fixture(scope="module")
 def peaks():
-    environment = {"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "OMP_NUM_THREADS": "1", "MALLOC_TRIM_THRESHOLD_": "0"}
+    environment = {
+        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+        "OMP_NUM_THREADS": "1",
+        "MALLOC_TRIM_THRESHOLD_": "0",
+    }
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=environment)
     return json.loads(done.stdout)
 

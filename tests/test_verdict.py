@@ -9,7 +9,7 @@ from tamis.structure.pursuit import RIDGE
 from tamis.structure.sample import standardised
 from tamis.verdict import (
     NO_STRUCTURE,
-    Evidence,
+    KeptRows,
     Verdict,
     explained_shares,
     judge,
@@ -36,7 +36,7 @@ def structure(table):
 
 
 def test_one_feature_of_each_group_is_trusted(table, structure):
-    verdict = judge(Evidence(table, NONE), np.array([0, 3, 6, 9]), structure)
+    verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9]), structure)
     assert verdict.trusted
     assert verdict.headline == "This selection can be trusted"
     assert verdict.reasons[0] == "All 4 features depend on others more than by chance."
@@ -46,7 +46,7 @@ def test_one_feature_of_each_group_is_trusted(table, structure):
 
 
 def test_features_of_noise_are_not_trusted(table, structure):
-    verdict = judge(Evidence(table, NONE), np.array([20, 25, 30, 35]), structure)
+    verdict = judge(KeptRows(table, NONE), np.array([20, 25, 30, 35]), structure)
     assert not verdict.trusted
     assert verdict.headline == "Do not trust this selection"
     assert verdict.reasons[0].startswith("4 of the 4 features tell nothing of the others that chance would not; ")
@@ -66,7 +66,7 @@ def test_a_list_as_good_as_random_ones_is_trusted(rng):
 
 
 def test_filler_is_a_reason(table, structure):
-    verdict = judge(Evidence(table, NONE), np.array([0, 3, 6, 9, 30]), structure)
+    verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9, 30]), structure)
     assert not verdict.trusted
     assert verdict.reasons == [
         "1 of the 5 features tell nothing of the others that chance would not; "
@@ -77,7 +77,7 @@ def test_filler_is_a_reason(table, structure):
 def test_a_list_that_explains_no_more_than_random_ones_is_not_trusted(rng):
     X = rng.standard_normal((N, 16))
     X[:, :12] = 0.6 * X[:, :12] + np.repeat(rng.standard_normal((N, GROUPS)), 3, axis=1)
-    verdict = judge(Evidence(X, NONE), np.array([0, 1, 2]), structure_of(X))
+    verdict = judge(KeptRows(X, NONE), np.array([0, 1, 2]), structure_of(X))
     assert not verdict.trusted
     assert "random lists of its size" in verdict.reasons[0]
     assert verdict.reasons[0].endswith("Try another method or number of features.")
@@ -85,18 +85,18 @@ def test_a_list_that_explains_no_more_than_random_ones_is_not_trusted(rng):
 
 def test_noise_says_that_nothing_depends_on_anything(rng):
     X = rng.standard_normal((200, 10))
-    assert judge(Evidence(X, NONE), np.array([0, 1]), structure_of(X)) == Verdict(False, [NO_STRUCTURE])
+    assert judge(KeptRows(X, NONE), np.array([0, 1]), structure_of(X)) == Verdict(False, [NO_STRUCTURE])
 
 
 def test_what_was_asked_for_is_not_judged(table, structure):
-    verdict = judge(Evidence(table, np.array([0, 30])), np.array([0, 30]), structure)
+    verdict = judge(KeptRows(table, np.array([0, 30])), np.array([0, 30]), structure)
     assert verdict == Verdict(True, ["Every selected feature was asked for."])
-    assert judge(Evidence(table, np.array([30])), np.array([0, 3, 6, 9, 30]), structure).trusted
+    assert judge(KeptRows(table, np.array([30])), np.array([0, 3, 6, 9, 30]), structure).trusted
 
 
 def test_all_features_that_could_be_selected_are_trusted(rng):
     X = rng.standard_normal((N, 1)) + 0.5 * rng.standard_normal((N, 3))
-    verdict = judge(Evidence(X, NONE), np.arange(3), structure_of(X))
+    verdict = judge(KeptRows(X, NONE), np.arange(3), structure_of(X))
     assert verdict.trusted
     assert "Every feature that could be selected was." in verdict.reasons
 
@@ -104,7 +104,7 @@ def test_all_features_that_could_be_selected_are_trusted(rng):
 def test_features_whose_structure_is_not_in_both_halves_are_not_trusted(monkeypatch, table, structure):
     pvalues = np.where(np.arange(40) == 9, 0.5, 0.0)
     monkeypatch.setattr("tamis.verdict.structure_of", lambda *_: SimpleNamespace(pvalues=pvalues))
-    verdict = judge(Evidence(table, NONE), np.array([0, 3, 6, 9]), structure)
+    verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9]), structure)
     assert verdict.reasons == [
         "3 of the 4 features show their structure in both halves of the rows. Collect more rows, or ask for fewer "
         "features."
@@ -114,7 +114,7 @@ def test_features_whose_structure_is_not_in_both_halves_are_not_trusted(monkeypa
 def test_missing_cells_and_empty_features_can_be_judged(table):
     X = np.column_stack([table, np.full(N, np.nan), np.ones(N)])
     X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
-    assert judge(Evidence(X, NONE), np.array([0, 3, 6, 9]), structure_of(X)).trusted
+    assert judge(KeptRows(X, NONE), np.array([0, 3, 6, 9]), structure_of(X)).trusted
 
 
 def test_explained_shares_are_those_of_ridge_regressions(table, structure):
@@ -152,11 +152,11 @@ def test_lists_longer_than_the_rows_are_explained_by_the_same_regression(rng):
 
 
 def test_evidence_holds_standardised_rows_of_the_table(table):
-    evidence = Evidence.of(table, np.array([3]))
+    evidence = KeptRows.of(table, np.array([3]))
     assert evidence.sample.dtype == np.float32
     np.testing.assert_array_equal(evidence.sample, standardised(table, [np.arange(N)]).astype(np.float32))
     assert evidence.kept.tolist() == [3]
-    wide = Evidence.of(np.zeros((150, 2**16)), NONE)
+    wide = KeptRows.of(np.zeros((150, 2**16)), NONE)
     assert wide.sample.shape == (100, 2**16)
 
 

@@ -24,7 +24,7 @@ from tamis.io.sources import TableSource, as_source
 from tamis.reprs import html_selection
 from tamis.sizes import choose_k
 from tamis.structure.candidates import FillerWarning, filler_message
-from tamis.verdict import Evidence, Verdict, judge, structure_of
+from tamis.verdict import KeptRows, Verdict, judge, structure_of
 
 MIN_ROWS = 3
 MAX_MISSING = 0.5
@@ -159,7 +159,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self._rank(self._scored(X, task, features), task, features)
         if (found := getattr(self, "structure_", None)) and features.names is not None:
             self.structure_ = replace(found, feature_names=features.names)
-        self._evidence = Evidence.of(X, features.members(task.must_keep), task.owner)
+        self._kept_rows = KeptRows.of(X, features.members(task.must_keep), task.owner)
         self._warn_of_filler(task, features)
         return self
 
@@ -197,9 +197,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def verdict_(self) -> Verdict:
         """Whether the selection may be trusted, and why."""
         check_is_fitted(self)
-        sample, _, owner = self._evidence
+        sample, _, owner = self._kept_rows
         structure = getattr(self, "structure_", None) or structure_of(sample, owner)
-        return judge(self._evidence, self.selected_, structure)
+        return judge(self._kept_rows, self.selected_, structure)
 
     @property
     def filler_(self) -> NDArray[np.bool_]:

@@ -65,7 +65,7 @@ class Verdict:
         return "This selection can be trusted" if self.trusted else "Do not trust this selection"
 
 
-class Evidence(NamedTuple):
+class KeptRows(NamedTuple):
     """What a verdict is based on: rows of the table, the features that the user asked for, and the group of each."""
 
     sample: Any
@@ -73,8 +73,8 @@ class Evidence(NamedTuple):
     owner: Indices | None = None
 
     @classmethod
-    def of(cls, X: Any, kept: Indices, owner: Indices | None = None) -> "Evidence":
-        """Return the evidence of a table: at least 100 rows, of a dense table as z-scores.
+    def of(cls, X: Any, kept: Indices, owner: Indices | None = None) -> "KeptRows":
+        """Return rows of a table: at least 100, those of a dense table as z-scores.
 
         Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
         """
@@ -88,8 +88,8 @@ class Evidence(NamedTuple):
 
 def judge_table(X: Any, selected: Indices) -> Verdict:
     """Return whether features that were selected elsewhere may be trusted on a table."""
-    evidence = Evidence.of(X, np.empty(0, np.intp))
-    return judge(evidence, selected, structure_of(evidence.sample))
+    rows = KeptRows.of(X, np.empty(0, np.intp))
+    return judge(rows, selected, structure_of(rows.sample))
 
 
 def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
@@ -97,19 +97,19 @@ def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
     return examine(sample, [np.arange(sample.shape[0])], FDR, np.random.default_rng(0), np.empty(0, object), owner)
 
 
-def judge(evidence: Evidence, selected: Indices, structure: Structure) -> Verdict:
+def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
     """Return whether the features selected in a table may be trusted.
 
     Parameters
     ----------
-    evidence : Evidence
+    rows : KeptRows
         Rows of the table, and what the user asked for.
     selected : ndarray of int
         The selected features.
     structure : Structure
         Which features carry structure.
     """
-    sample, kept, owner = evidence
+    sample, kept, owner = rows
     if not structure.n_structured:
         return Verdict(False, [NO_STRUCTURE])
     chosen = np.setdiff1d(selected, kept)

@@ -26,7 +26,7 @@ def test_every_selector_comes_back_as_it_was(name, blobs, quick, tmp_path):
     again = tamis.load(selector.save(tmp_path / "s.tamis"))
     assert type(again) is type(selector)
     np.testing.assert_array_equal(again.transform(blobs.X), selector.transform(blobs.X))
-    assert vars(again).keys() == vars(selector).keys() - {"_evidence"}
+    assert vars(again).keys() == vars(selector).keys() - {"_kept_rows"}
     assert again.verdict_ == selector.verdict_
     np.testing.assert_array_equal(again.filler_, selector.filler_)
     if hasattr(selector, "reconstruct"):
@@ -76,7 +76,7 @@ def test_the_verdict_is_reached_before_the_rows_are_left_behind(blobs, quick, tm
     assert "verdict_" not in vars(selector)
     path = selector.save(tmp_path / "s.tamis")
     again = tamis.load(path)
-    assert not hasattr(again, "_evidence")
+    assert not hasattr(again, "_kept_rows")
     assert isinstance(again.verdict_, TrueVerdict)
     assert tamis.load(again.save(tmp_path / "again.tamis")).verdict_ == again.verdict_
     assert path.stat().st_size < 0.5 * blobs.X.nbytes

@@ -6,8 +6,8 @@ from naive_baselines import blobs, neighbour_lists, zscore
 
 from tamis import UDFS
 from tamis.columns import summarise_columns
-from tamis.graph import nearest_neighbours
 from tamis.scaling import scale_table
+from tamis.selectors.neighbour_graph import nearest_neighbours
 from tamis.selectors.udfs import DenseScatter, LowRankScatter, local_matrix
 
 

@@ -18,16 +18,15 @@ from tamis.features import Features
 from tamis.io.sources import TableSource
 from tamis.lscae import distributed
 from tamis.lscae.model.decoder import Decoder, fit_readout, load_decoder
-from tamis.lscae.model.layer import assign_distinct, features_of, give_to_units
+from tamis.lscae.model.layer import features_of
 from tamis.lscae.problem import ORDER, TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
-from tamis.lscae.refine import draw_samples, exchange_features, expected_shares, objectives
+from tamis.lscae.refine import draw_samples, expected_shares, refine
 from tamis.lscae.rows import Rows, Scaling, n_batches
 from tamis.lscae.rows.disk import DiskRows, fits_in_buffer
 from tamis.lscae.rows.memory import MemoryRows
 from tamis.lscae.train.checkpoint import Checkpointer
 from tamis.lscae.train.loop import Callback, train
-from tamis.lscae.train.network import Network
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import choose_candidates, goal_directions, pursuit_of
 from tamis.structure.pursuit import shortlist
@@ -191,21 +190,6 @@ def train_restarts(
             checkpointer.finished = [vars(trained) for trained in found]
             checkpointer.save()
     return min(found, key=lambda trained: trained.objective), [trained.objective for trained in found]
-
-
-def refine(
-    problem: Problem, recipe: Recipe, network: Network, history: list[dict[str, Any]], samples: list[Batch]
-) -> Trained:
-    """Return the hard selection of a trained network, improved by exchanges of single features."""
-    layer, members = network.layer, problem.members
-    probabilities = layer.probabilities().detach().cpu()
-    chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
-    chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
-    chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
-    value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
-    decoder = {} if network.decoder is None else network.decoder.state_dict()
-    weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}
-    return Trained(chosen, float(value[0]), probabilities, layer.candidates.cpu(), weights, history)
 
 
 def fit_decoder(problem: Problem, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:

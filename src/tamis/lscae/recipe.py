@@ -26,9 +26,10 @@ class Recipe:
     terms : tuple of {"reconstruction", "score"}, default=("reconstruction", "score")
         What the objective J holds; the penalty on redundancy is added to it.
     structure_first : bool, default=True
-        Whether features are tested for dependence on others first (:func:`tamis.find_structure`). Those that pass are
-        the candidates, and their principal directions are reconstructed. Else every feature is a candidate, and all
-        are reconstructed (the paper).
+        Whether features are tested for dependence on others first (:func:`tamis.find_structure`). Those that pass at
+        the level 0.01, with the strongest others that make up k, are the candidates; the principal directions of those
+        that pass at ``fdr`` are reconstructed. Else every feature is a candidate, and all are reconstructed (the
+        paper).
     fdr : float, default=0.1
         Level of that test: the share of false ones among the features that it calls structured.
     shortlist : int, default=8

@@ -1,16 +1,19 @@
 """Hard selections: their J on samples of the rows, and exchanges of single features as long as J falls."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from tamis.lscae import distributed
 from tamis.lscae.model.decoder import Decoder
-from tamis.lscae.model.layer import features_of
+from tamis.lscae.model.layer import assign_distinct, features_of, give_to_units
 from tamis.lscae.objective.terms import View, evaluate, loss, objective
-from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem
+from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem, Trained
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.rows import sample_rows
+from tamis.lscae.train.network import Network
 
 MAX_VALUES = 2**26
 """Of wide tables there are as many samples as have no more values than that."""
@@ -43,6 +46,21 @@ def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * problem.n_features)))
     drawn = sample_rows(problem.rows, size, count, problem.rng(EVALUATION))
     return [problem.targets.batch(x, center=not recipe.uses_codes) for x in drawn]
+
+
+def refine(
+    problem: Problem, recipe: Recipe, network: Network, history: list[dict[str, Any]], samples: list[Batch]
+) -> Trained:
+    """Return the hard selection of a trained network, improved by exchanges of single features."""
+    layer, members = network.layer, problem.members
+    probabilities = layer.probabilities().detach().cpu()
+    chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
+    chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
+    chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
+    value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
+    decoder = {} if network.decoder is None else network.decoder.state_dict()
+    weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}
+    return Trained(chosen, float(value[0]), probabilities, layer.candidates.cpu(), weights, history)
 
 
 @torch.no_grad()

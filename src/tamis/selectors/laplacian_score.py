@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, degrees
 from tamis.io.sources import TableSource
 from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.neighbour_graph import build_graph, degrees
 from tamis.selectors.parameters import Bandwidth, Count, Scale, with_parameters
 
 Array = NDArray[np.float64]

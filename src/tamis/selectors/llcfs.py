@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, count_clusters, some_eigenpairs
 from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.neighbour_graph import build_graph, count_clusters, some_eigenpairs
 from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
 
 Array = NDArray[np.float64]

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path, lars_path_gram
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, degrees, inverse_roots, smooth_spectrum
 from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.neighbour_graph import build_graph, degrees, inverse_roots, smooth_spectrum
 from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, Scale, with_parameters
 
 Array = NDArray[np.float64]

@@ -9,8 +9,14 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, count_clusters, normalised_adjacency, smooth_spectrum, trivial_vector
 from tamis.scaling import scale_table
+from tamis.selectors.neighbour_graph import (
+    build_graph,
+    count_clusters,
+    normalised_adjacency,
+    smooth_spectrum,
+    trivial_vector,
+)
 from tamis.selectors.parameters import (
     Bandwidth,
     Count,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from tamis.base import FeatureSelector
-from tamis.graph import BANDWIDTHS
+from tamis.selectors.neighbour_graph import BANDWIDTHS
 
 Selector = TypeVar("Selector", bound=FeatureSelector)
 

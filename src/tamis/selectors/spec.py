@@ -10,8 +10,15 @@ from scipy.sparse import csr_array
 from sklearn.utils._param_validation import StrOptions
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph, count_clusters, degrees, normalised_adjacency, smooth_spectrum, trivial_vector
 from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.neighbour_graph import (
+    build_graph,
+    count_clusters,
+    degrees,
+    normalised_adjacency,
+    smooth_spectrum,
+    trivial_vector,
+)
 from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, Positive, Scale, with_parameters
 
 Array = NDArray[np.float64]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from tamis.base import FeatureSelector, Selection, Task
-from tamis.graph import build_graph
 from tamis.scaling import scale_table
 from tamis.selectors.laplacian_score import smoothness
+from tamis.selectors.neighbour_graph import build_graph
 from tamis.selectors.parameters import Bandwidth, Count, Scale, Seed, with_parameters
 
 

@@ -11,8 +11,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.columns import BLOCK_VALUES
-from tamis.graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
 from tamis.scaling import ScaledTable, scale_table
+from tamis.selectors.neighbour_graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
 from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
 from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
 

@@ -11,7 +11,7 @@ from tamis.structure.bases import BLOCK, Indices
 Real = TypeVar("Real", np.float32, np.float64)
 Array = NDArray[np.float64]
 
-SHUFFLES = 2
+SHUFFLED_TABLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
 
 POWER = 0.5
@@ -44,7 +44,7 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
     if not len(features):
         return Directions(features, np.empty((0, 0)))
     roots = np.sqrt(weights)
-    chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng)) for _ in range(SHUFFLES)], axis=0)
+    chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng)) for _ in range(SHUFFLED_TABLES)], axis=0)
     values, vectors = np.linalg.eigh(_gram(Z, roots))
     above = values[::-1] > np.maximum(chance[::-1], 1e-9 * values[-1])
     n_above = max(1, int(np.logical_and.accumulate(above).sum()))

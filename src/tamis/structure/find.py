@@ -16,13 +16,14 @@ from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.bases import BLOCK, CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import FDR, discoveries, group_pvalues, tail_probability
+from tamis.structure.modes import multimodality_pvalues
 from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, rows_of_batches, sample_rows, standardised
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
 
-NULL_DRAWS = 1000
+N_SHUFFLED = 1000
 """Shuffled features whose strengths p-values are taken from."""
 
 MIN_STRENGTH = 8.0
@@ -190,7 +191,7 @@ def examine(
 ) -> Structure:
     """Compute which features of some rows carry structure, and their directions; ``owner`` is the group of each."""
     features, X = _features_to_test(sample)
-    basis = rank_basis(X, batches, NULL_DRAWS if len(features) > 1 else 0)
+    basis = rank_basis(X, batches, N_SHUFFLED if len(features) > 1 else 0)
     add_shuffled(basis, len(features), batches, rng)
     found, null = strongest_dependence(basis, len(features), rng, None if owner is None else owner[features])
     pvalues = tail_probability(found.strength.astype(np.float64), null)

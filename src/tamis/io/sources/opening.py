@@ -76,7 +76,7 @@ def as_source(X: Any) -> TableSource | None:
         return _annotated(X)
     if package == "pyarrow":
         return ParquetParts(X.files) if hasattr(X, "files") else None
-    return RowBlocks(X) if looks_like_blocks(X) else None
+    return RowBlocks(X) if not hasattr(X, "shape") and looks_like_blocks(X) else None
 
 
 def _annotated(X: Any) -> TableSource | None:

@@ -90,5 +90,5 @@ def looks_like_blocks(X: Any) -> bool:
     """Return whether an object can be gone through, has a length, and is no table, list or text."""
     if isinstance(X, list | tuple | str | bytes | dict | set | frozenset | Iterator):
         return False
-    known = ("shape", "__array__", "__array_interface__", "__dataframe__", "__arrow_c_stream__", "columns")
+    known = ("__array__", "__array_interface__", "__dataframe__", "__arrow_c_stream__", "columns")
     return hasattr(X, "__iter__") and hasattr(X, "__len__") and not any(hasattr(X, name) for name in known)

@@ -1,6 +1,6 @@
 r"""The neighbourhood graph of the rows of a table, its Laplacians and their eigenvectors.
 
-All methods share one graph: every row is joined to its k nearest other rows, the weights are
+The classical methods share one graph: every row is joined to its k nearest other rows, the weights are
 :math:`w_{il} = \exp(-\lVert x_i - x_l\rVert^2 / 2\sigma^2)`, and :math:`W = \max(W, W^\top)` entry by entry. There
 are no self-loops. With the degrees :math:`D = \operatorname{diag}(W 1)`, the Laplacian is :math:`L = D - W` and the
 normalised one :math:`\hat L = I - D^{-1/2} W D^{-1/2}`.

@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
-from tamis import graph as graphs
 from tamis.columns import summarise_columns
 from tamis.scaling import scale_table
+from tamis.selectors import neighbour_graph as graphs
 
 
 def table_of(X, scale=None):
