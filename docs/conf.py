@@ -71,6 +71,7 @@ html_sidebars = {"index": [], "start": [], "which": [], "changelog": []}
 ROOT = Path(__file__).parents[1]
 PAGES = {
     "CHANGELOG.md": "changelog",
+    "CODE_OF_CONDUCT.md": "code-of-conduct",
     "CONTRIBUTING.md": "contributing",
     "SECURITY.md": "security",
     "research/README.md": "research",
