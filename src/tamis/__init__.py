@@ -13,6 +13,7 @@ from tamis.selectors import SELECTORS, by_class_name
 
 _HOMES = {
     "CurveDisplay": "tamis.displays",
+    "ProgressBar": "tamis.progress",
     "Recipe": "tamis.lscae.recipe",
     "SelectionDisplay": "tamis.displays",
     "StructureDisplay": "tamis.displays",

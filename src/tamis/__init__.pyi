@@ -9,6 +9,7 @@ from tamis.io.errors import TableError as TableError
 from tamis.io.sources import open_source as open_source
 from tamis.lscae.recipe import Recipe as Recipe
 from tamis.many import fit_many as fit_many
+from tamis.progress import ProgressBar as ProgressBar
 from tamis.selectors import SELECTORS as SELECTORS
 from tamis.selectors.aefs import AEFS as AEFS
 from tamis.selectors.cae import CAE as CAE

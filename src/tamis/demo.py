@@ -47,18 +47,10 @@ def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
 
 def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
     """Fit with a progress bar that a callback moves."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from tamis import LSCAE, ProgressBar
 
-    from tamis import LSCAE
-
-    columns = (TextColumn("Training"), BarColumn(), TextColumn("J = {task.fields[objective]}"), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("", total=None, objective="–")
-
-        def move(epoch: Any) -> None:
-            progress.update(bar, completed=epoch.number, total=epoch.total, objective=f"{epoch.objective:.2f}")
-
-        selector = LSCAE(n_features_to_select=2, callbacks=[move], random_state=0)
+    with ProgressBar(console) as bar:
+        selector = LSCAE(n_features_to_select=2, callbacks=bar, random_state=0)
         selector.fit(table.X)
         return selector
 
