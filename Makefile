@@ -57,10 +57,12 @@ TORCH ?= $(shell grep '^torch==' constraints.txt)
 TOOLS := hypothesis mypy numpydoc polars pytest pyyaml
 TESTS ?= tests --ignore tests/research --ignore tests/test_wheel.py
 
+OLD := -W ignore::DeprecationWarning -W ignore::FutureWarning -W 'ignore:The number of unique classes:UserWarning'
+
 test-lowest:
 	$(PYTHON) -m venv --clear build/lowest
 	build/lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt '.[all]' $(TOOLS)
-	build/lowest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning $(TESTS)
+	build/lowest/bin/python -m pytest $(OLD) $(TESTS)
 
 test-newest:
 	$(PYTHON) -m venv --clear build/newest

@@ -14,7 +14,11 @@ ABSENT = [package for packages in EXTRAS.values() for package in packages]
 
 def without_extras(code, *arguments, cwd=None):
     """Run Python in a process in which no package of an extra can be imported."""
-    block = f"import sys; sys.modules.update(dict.fromkeys({ABSENT!r}))\n"
+    block = f"""
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *rest: None if name in {ABSENT!r} else find(name, *rest)
+"""
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", block + code, *arguments], cwd=cwd, capture_output=True, text=True
     )
