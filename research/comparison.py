@@ -4,7 +4,6 @@ Every package is used as its documentation shows, on standardised features where
 counts as no. ``pip install -r research/requirements.txt`` brings them.
 """
 
-import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
@@ -33,7 +32,7 @@ SEED = 100
 Picks = NDArray[np.intp]
 HEADINGS = [
     "package", "failed estimator checks", "sparse", "names", "missing cells", "says that noise is noise",
-    "of 2 moons found among copies", "share found, planted tables", "seconds, 1,000 × 200",
+    "of 2 moons found among copies", "share found, planted tables",
 ]  # fmt: skip
 
 
@@ -145,23 +144,12 @@ def share_found(package: Any) -> float:
     return float(np.mean(shares))
 
 
-def seconds(package: Any, X: Any) -> float:
-    """Return the time of a fit, best of three."""
-    times = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        package.select(X, 20)
-        times.append(time.perf_counter() - begun)
-    return min(times)
-
-
 def row(package: Any) -> list[str]:
     """Measure one package."""
     rng = np.random.default_rng(0)
     moons, noise = moons_with_copies(6, seed=0, n_samples=400), rng.standard_normal((200, 30))
     X = np.hstack([np.repeat(rng.standard_normal((200, 3)), 3, axis=1) + 0.3 * noise[:, :9], noise[:, 9:]])
     frame, gaps = pd.DataFrame(X).add_prefix("f"), np.where(rng.random(X.shape) < 0.05, np.nan, X)
-    large = np.repeat(rng.standard_normal((1000, 20)), 10, axis=1) + rng.standard_normal((1000, 200))
     found = {group for group in moons.groups[package.select(moons.X, 2)] if group >= 0}
     return [
         f"{package.name} {__version__ if package.package == 'tamis' else version(package.package)}",
@@ -172,7 +160,6 @@ def row(package: Any) -> list[str]:
         works(lambda: tells_noise(package, noise)),
         str(len(found)),
         f"{share_found(package):.2f}",
-        f"{seconds(package, large):.2g}",
     ]
 
 
