@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from research.ledger import Ledger
-from research.planted import fits, kinds, noise, sizes
+from research.planted import dirty, fits, kinds, noise, sizes
 from research.planted.__main__ import main
 from research.planted.kinds import PlantedTable, planted_table
 from research.planted.rivals import RIVALS
@@ -121,3 +121,17 @@ def test_sizes_are_suggested_for_groups_and_not_for_noise():
     trials = sizes.trials("confirming")
     assert len(trials) == 15 * sizes.N_SEEDS + sizes.N_SEEDS_NOISE
     assert all(trial["seed"] >= 100 for trial in trials)
+
+
+def test_dirty_tables_are_the_clean_ones_with_gaps_or_categories(rng):
+    trials = dirty.trials([0])
+    assert {trial["dirt"] for trial in trials} == set(dirty.DIRTS)
+    assert not [t for t in trials if t["dirt"] == dirty.CATEGORIES and t["kind"] in dirty.COPIES]
+    X = rng.standard_normal((40, 30))
+    Y, owner = dirty.with_categories(X, rng)
+    for j in range(30):
+        block = Y[:, owner == j]
+        assert np.array_equal(block[:, 0], X[:, j]) or (block.sum(axis=1) == 1).all()
+    assert 1 < (np.bincount(owner) > 1).sum() < 15
+    row = dirty.work({"kind": "factor", "seed": 0, "dirt": 20}, None)
+    assert 0 <= row["share_found"] <= 1
