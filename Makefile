@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test lint docs test-lowest test-newest release-check workflows bench bench-quick paper-quick paper-page
+.PHONY: setup demo test coverage lint docs test-lowest test-newest release-check workflows bench bench-quick paper-quick paper-page
 .PHONY: fuzz faults clean
 
 setup: $(STAMP)
@@ -18,8 +18,12 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup
 	@$(BIN)/python -m tamis.demo
 
+# A worker per core, each on one thread.
 test: setup
-	$(BIN)/python -m pytest --cov --cov-report=term
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+coverage: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: setup
 	$(BIN)/ruff check .
