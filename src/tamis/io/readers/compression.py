@@ -53,7 +53,7 @@ def opened(path: Path, progress: Progress = unheard, member: str | None = None) 
         def watch(count: int) -> None:
             progress(raw.tell(), total)
             if opener is not None:
-                check_room(count, total, "the unpacked text")
+                check_room(2 * count, total, "the unpacked text in memory")  # Numbers take more than their digits.
 
         with opener(raw, member) if opener else nullcontext(raw) as stream:
             yield io.BufferedReader(Watched(stream, watch))
