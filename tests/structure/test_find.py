@@ -313,3 +313,13 @@ def test_copies_of_noise_with_missing_cells_are_no_evidence_for_each_other(share
     structure = find_structure(X, random_state=0)
     assert structure.n_structured == 0
     assert (structure.n_copies == 2).all()
+
+
+def test_cells_that_are_missing_together_are_no_evidence():
+    n_called = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 30))
+        X[:120, :10] = np.nan
+        n_called += find_structure(X, random_state=seed).n_structured > 0
+    assert n_called <= 7

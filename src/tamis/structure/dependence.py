@@ -95,34 +95,38 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     total = np.array(left, np.float32).T @ np.array(right, np.float32)
     total = (1 - total) * np.float32(COST * n)
     single, squares = np.zeros_like(total), np.empty_like(total)
+    met, of_copies = _where_both_are_observed(first, second)
     for a, b in products:
         np.matmul(first.values[a], second.values[b].T, out=squares)
         squares *= squares
+        if a == b == 0:
+            copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
+        squares /= met
         total += squares
         if a == b < 2:
             np.maximum(single, squares, out=single)
-        if a == b == 0:
-            copies = np.flatnonzero(squares >= NEAR_COPY**2 * _squares_of_copies(first, second))
     T = np.maximum(single, total, out=total)
     T /= n
     T.flat[copies] = np.inf
     return T
 
 
-def _squares_of_copies(first: RankBasis, second: RankBasis) -> NDArray[np.float32] | float:
-    """Return ``(Σ_i x_i y_i)²`` of the trends x, y of features that are copies of each other where both are observed.
+def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, Any]:
+    """Return by how much chance is larger, for every pair, for cells that are missing together, and what copies reach.
 
-    It is n² where no cell is missing. What clipping takes from a feature, a copy of it lacks as well, so that features
+    With n_x and n_y observed cells, of which m are in common rows, ``(Σ_i x_i y_i)²`` of independent features has the
+    mean ``n² m / (n_x n_y)``, or n where no cell is missing. That of copies is the product of their energies in common
+    rows, n² where none is missing. What clipping takes from a feature, a copy of it lacks as well, so that features
     that few rows carry are not near copies.
     """
     n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
     if first.complete:
-        return float(n) ** 2
+        return 1.0, float(n) ** 2
     # A trend is 0 in missing cells, and at most in one other.
-    in_first, in_second = ((z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None]) for z in (x, y))
-    there = [(z != 0).astype(np.float32) for z in (x, y)]
-    squares: NDArray[np.float32] = (in_first @ there[1].T) * (there[0] @ in_second.T)
-    return squares
+    in_x, in_y = ((z != 0).astype(np.float32) for z in (x, y))
+    met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)
+    energy_x, energy_y = (z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None] for z in (x, y))
+    return np.maximum(met, 1 / n), (energy_x @ in_y.T) * (in_x @ energy_y.T)
 
 
 def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any, Products]]:
