@@ -54,6 +54,9 @@ def test_a_programme_of_few_cells_is_found_and_served(rng):
     programmes = find_programmes(X, np.arange(30), 0)
     assert programmes.directions.shape[1] == 2
     np.testing.assert_allclose(programmes.directions.T @ programmes.directions, np.eye(2), atol=1e-5)
+    followed = programmes.followed_by(X)
+    assert followed[[*range(10), *range(20, 25)]].all()
+    assert followed.sum() <= 16
     first, second = serve(programmes, np.ones(30, bool), 20)
     assert first in range(10)
     assert second in range(20, 25)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
 from sklearn.utils.extmath import randomized_svd
 
 from tamis.structure.pursuit import pursue
@@ -22,6 +23,9 @@ MAX_GENES = 4000
 MAX_SCORE = 10.0
 """Largest standardised expression in programmes, so that single cells are none."""
 
+FOLLOW_LEVEL = 0.999
+"""Level above chance of the share of a gene that the programmes explain, for it to follow them."""
+
 Array = NDArray[np.float32]
 
 
@@ -32,20 +36,21 @@ class Programmes(NamedTuple):
     genes: NDArray[np.intp]
     values: Array
 
+    def shares(self, values: Array) -> Array:
+        """Return the share of the variance of each gene that each programme explains: (q, n_genes)."""
+        return np.asarray((self.directions.T @ (values / np.maximum(np.linalg.norm(values, axis=0), 1e-12))) ** 2)
+
+    def followed_by(self, values: Array) -> NDArray[np.bool_]:
+        """Return which genes the programmes explain above chance; of a normal gene the share is beta distributed."""
+        n, q = self.directions.shape
+        return np.asarray(self.shares(values).sum(axis=0) > beta.ppf(FOLLOW_LEVEL, q / 2, (n - q) / 2))
+
 
 def find_programmes(values: Array, structured: NDArray[np.intp], random_state: int) -> Programmes:
     """Compute the principal directions of standardised genes that exceed those of genes with shuffled cells.
 
-    All genes count alike, so that a few genes of a few cells make a programme as well.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_cells, n_genes)
-        Expression, centred (within batches).
-    structured : ndarray of int
-        Genes that carry structure, by their evidence, the strongest first.
-    random_state : int
-        Of the randomised decomposition and of the shuffles.
+    All genes count alike, so that a few genes of a few cells make a programme as well. The genes with structure come by
+    their evidence, the strongest first; values are centred (within batches).
     """
     genes = structured[:MAX_GENES]
     Z = _standardised(np.clip(_standardised(values[:, genes]), -MAX_SCORE, MAX_SCORE))
@@ -94,22 +99,8 @@ def align(
     largest alignment of ``K = Σ_{j∈S} x_j x_jᵀ`` with ``F Fᵀ`` (Cristianini et al., 2001),
     ``⟨K, F Fᵀ⟩ / ‖K‖ = Σ_j ‖Fᵀ x_j‖² / √(Σ_ij (x_iᵀ x_j)²)``.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_cells, n_genes)
-        Centred expression.
-    goal : ndarray of shape (n_cells, r)
-        The directions.
-    kept : ndarray of int
-        Genes that are in the selection already.
-    free : ndarray of bool
-        Genes that may be chosen.
-    n_steps : int
-        Number of genes to choose.
-    groups : ndarray of int
-        Genes with the same number exclude each other.
-    penalty : ndarray of shape (n_genes,)
-        From 0 to 1, part of its lead over the worst free gene that a gene loses.
+    Genes that are kept come first. Those with the same number in ``groups`` exclude each other, and ``penalty``, from 0
+    to 1, is the part of its lead over the worst free gene that a gene loses.
     """
     wanted = ((goal.T @ values) ** 2).sum(axis=0, dtype=np.float64)
     own = (values**2).sum(axis=0, dtype=np.float64) ** 2

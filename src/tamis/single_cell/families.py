@@ -31,14 +31,7 @@ FAMILIES = {
 def matching_genes(entries: str | Sequence[str], genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
     """Return the positions of the genes that names, globs such as ``"HLA-*"`` and families describe, in their order.
 
-    Parameters
-    ----------
-    entries : str or sequence of str
-        Names, globs and keys of :data:`FAMILIES`.
-    genes : ndarray of str
-        Symbols to search.
-    parameter : str
-        What messages call the entries.
+    Messages call the entries by the parameter.
     """
     wanted = [entries] if isinstance(entries, str) else entries
     found = [place for entry in wanted for place in _matching(str(entry), genes, parameter).tolist()]

@@ -29,7 +29,7 @@ def gene_table(
     import pandas
 
     Z = values / np.maximum(np.linalg.norm(values, axis=0), 1e-12)
-    follows = (programmes.directions.T @ Z) ** 2
+    follows = programmes.shares(values)
     score = follows.sum(axis=0).astype(np.float64)
     names = np.array([*(str(number + 1) for number in range(len(follows))), ""], dtype=object)
     columns = {

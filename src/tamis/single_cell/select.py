@@ -46,8 +46,9 @@ def select_genes(
 
     Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts thinned to equal
     depth if counts can be had. The principal directions above chance of those that pass, each gene counting alike, are
-    the programmes. The panel begins with the genes that explain them, one for each. The others are chosen one by one so
-    that the similarities of cells by the panel agree with those by all genes that passed.
+    the programmes; genes that follow none are left out. The panel begins with the genes that explain the programmes,
+    one for each. The others are chosen one by one so that the similarities of cells by the panel agree with those by
+    all genes with structure.
 
     Parameters
     ----------
@@ -116,9 +117,10 @@ def select_genes(
     k = _size(n_genes, data, kept, free)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, None if labels is None else labels[data.cells], batches, random_state)
-    genes = _structured(structure, free)
-    programmes = find_programmes(values, genes, random_state or 0)
-    goal = leading_directions(values[:, genes], random_state or 0)
+    programmes = find_programmes(values, _structured(structure, free), random_state or 0)
+    # What passed by chance follows no programme.
+    structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
+    goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {k} genes among {structure.n_structured} with structure")
     costs, families = _penalties(data, penalty), _groups(data, groups)
     selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs)
