@@ -1,13 +1,15 @@
 """One small table, stored in every way that tamis reads in pieces."""
 
 import anndata
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas
 import pyarrow as pa
 from pyarrow import parquet
 from scipy.sparse import csr_matrix
 
-from tamis.io.sources import RowBlocks, open_source
+from tamis.io.sources import RowBlocks, as_source, open_source
 
 NAMES = [f"g{i}" for i in range(6)]
 ROWS = 50
@@ -58,10 +60,14 @@ def stored(kind, X, folder):
         parquet.write_table(arrow(X).slice(0, 30), folder / "parts" / "0.parquet")
         parquet.write_table(arrow(X).slice(30), folder / "parts" / "1.parquet")
         return open_source(folder / "parts")
+    if kind == "dask array":
+        return as_source(da.from_array(X, chunks=(20, 4)))
+    if kind == "dask frame":
+        return as_source(dd.from_pandas(pandas.DataFrame(X, columns=NAMES), npartitions=3))
     return RowBlocks(Blocks(csr_matrix(X) if kind == "sparse blocks" else X), NAMES)
 
 
 KINDS = [
     "npy", "fortran memmap", "dense h5ad", "sparse h5ad", "dense zarr", "sparse zarr", "parquet file",
-    "parquet folder", "blocks", "sparse blocks",
+    "parquet folder", "blocks", "sparse blocks", "dask array", "dask frame",
 ]  # fmt: skip

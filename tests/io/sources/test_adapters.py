@@ -3,6 +3,7 @@
 import pickle
 
 import anndata
+import dask.array as da
 import h5py
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from pyarrow import dataset
 from scipy.sparse import csr_matrix, issparse
 from stored_tables import NAMES, ROWS, Blocks, stored
 
+from tamis import LSCAE, MCFS, StructurePursuit, find_structure
 from tamis.columns import summarise_columns
 from tamis.io.sources import TableSource, as_source, open_source
 
@@ -88,3 +90,16 @@ def test_small_memory_maps_are_tables_in_memory_and_large_ones_are_read(table, t
 def test_layers_are_named_by_their_key(table, tmp_path):
     stored("sparse h5ad", table, tmp_path)
     np.testing.assert_array_equal(dense(open_source(tmp_path / "x.h5ad", "twice")[:]), 2 * table)
+
+
+def test_a_dask_array_is_not_gathered(table, monkeypatch):
+    def gather(*_, **__):
+        raise AssertionError("the whole array was asked for")
+
+    array = da.from_array(np.vstack([table] * 4)[:, 1:], chunks=(30, 5))
+    monkeypatch.setattr(type(array), "__array__", gather)
+    assert find_structure(array, random_state=0).n_rows == 200
+    for selector in (StructurePursuit(2, random_state=0), LSCAE(2, max_epochs=1, random_state=0)):
+        assert selector.fit(array).support_.sum() == 2
+    with pytest.raises(TypeError, match="MCFS needs the whole table in memory"):
+        MCFS(2).fit(array)

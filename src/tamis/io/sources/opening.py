@@ -74,6 +74,10 @@ def as_source(X: Any) -> TableSource | None:
         return stored_matrix(X, str(X.store_path))
     if package == "anndata":
         return _annotated(X)
+    if package == "dask":
+        from tamis.io.sources.dask_rows import DaskRows
+
+        return DaskRows(X)
     if package == "pyarrow":
         return ParquetParts(X.files) if hasattr(X, "files") else None
     return RowBlocks(X) if not hasattr(X, "shape") and looks_like_blocks(X) else None
