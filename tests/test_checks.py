@@ -28,6 +28,9 @@ def test_values_that_stay_unscaled_must_be_smaller():
     X = np.array([[1e300, 1.0], [2e300, 2.0]])
     check_range(summarise_columns(X), "standard", listed)
     assert refuse(X, None).startswith("feature 0: values beyond 1e+15")
+    small = np.array([[1e-30, 1.0], [2e-30, 2.0]])
+    check_range(summarise_columns(small), "standard", listed)
+    assert refuse(small, "center").startswith("feature 0: values beyond 1e+15, or that differ by less than 1e-15")
 
 
 def test_constant_features_may_have_any_value():

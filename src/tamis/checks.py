@@ -50,11 +50,13 @@ def check_range(statistics: ColumnStatistics, scale: str | None, named: Callable
             f"{named(bad)}: values beyond {MAX_MAGNITUDE:g}, or that differ by less than {MIN_SPREAD:g}, cannot be "
             "scaled in double precision. Multiply these features by a constant, or drop them."
         )
-    largest = np.where(statistics.constant, 0, np.maximum(-statistics.low, statistics.high))
-    if scale != "standard" and (largest > MAX_UNSCALED).any():
+    largest = np.maximum(-statistics.low, statistics.high)
+    outside = ~statistics.constant & ((largest > MAX_UNSCALED) | (statistics.std < 1 / MAX_UNSCALED))
+    if scale != "standard" and outside.any():
         raise ValueError(
-            f"{named(np.flatnonzero(largest > MAX_UNSCALED))}: values beyond {MAX_UNSCALED:g} cannot be computed with "
-            "as they are. Use scale='standard' where the method has it, or divide these features by a constant."
+            f"{named(np.flatnonzero(outside))}: values beyond {MAX_UNSCALED:g}, or that differ by less than "
+            f"{1 / MAX_UNSCALED:g}, cannot be computed with as they are. Use scale='standard' where the method has it, "
+            "or multiply these features by a constant."
         )
 
 
