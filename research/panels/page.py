@@ -29,7 +29,8 @@ def write_page(results: Path = RESULTS, page: Path = PAGE) -> Path:
 def _batches() -> str:
     rows = Ledger(batches.RESULTS).rows()
     table = []
-    for way, name in dict.fromkeys((row["trial"]["way"], row["trial"]["set"]) for row in rows):
+    pairs = dict.fromkeys((row["trial"]["way"], row["trial"]["set"]) for row in rows)
+    for way, name in sorted(pairs, key=lambda pair: batches.SETS.index(pair[1])):
         own = {row["trial"]["k"]: row for row in rows if row["trial"]["way"] == way and row["trial"]["set"] == name}
         cells = [f"{own[k]['f1']:.3f} ({own[k]['n_batch_only']})" if k in own else "" for k in batches.SIZES]
         table.append([f"{name}, {way}", *cells])

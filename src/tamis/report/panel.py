@@ -54,7 +54,7 @@ def coverage_figure(programmes: Any) -> Figure:
     bars: dict[str, Any] = {"x": rounded(programmes["covered"]), "y": [label(name) for name in programmes.index]}
     bars |= {"type": "bar", "orientation": "h", "marker": {"color": CHOSEN}, "hoverinfo": "x+text"}
     bars |= {"text": counts, "textposition": "outside", "cliponaxis": False}
-    layout = axes("share predicted", "programme", False, height=90 + 24 * len(programmes))
+    layout = axes("share predicted", "programme", False, height=max(320, 90 + 24 * len(programmes)))
     layout["yaxis"] |= {"type": "category", "autorange": "reversed", "dtick": 1}
     layout["xaxis"] |= {"range": [0, 1.25]}
     caption = (
