@@ -64,12 +64,13 @@ def dense_sample(X: Any, *, max_rows: int = 2000, max_values: int = 10_000_000, 
     n, d = X.shape
     size = min(n, max_rows, max(200, max_values // max(1, d)))
     rows = np.sort(check_random_state(random_state).permutation(n)[:size]) if size < n else np.arange(n)
-    taken = X[rows]
-    Z = np.array(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
+    taken = X[rows]  # a copy, which is standardised in place
+    Z = np.asarray(taken.toarray() if issparse(taken) else taken, dtype=np.float64)
     statistics = block_statistics(Z)
     Z -= statistics.mean
     Z[:, statistics.constant] = 0.0
-    return Sample(Z / np.where(statistics.std > 0, statistics.std, 1.0), rows)
+    Z /= np.where(statistics.std > 0, statistics.std, 1.0)
+    return Sample(Z, rows)
 
 
 def reconstruction_errors(
