@@ -76,3 +76,9 @@ def test_features_that_vary_are_scaled(rng, scale):
     scaled = found.apply(X[:, found.features]).numpy()
     np.testing.assert_allclose(scaled.mean(axis=0), X[:, [0, 2]].mean(axis=0) * (scale is None), atol=1e-5)
     np.testing.assert_allclose(scaled.std(axis=0), 1 if scale == "standard" else X[:, [0, 2]].std(axis=0), rtol=1e-5)
+
+
+def test_training_that_diverged_says_so(problem_of, x, monkeypatch):
+    monkeypatch.setattr("tamis.lscae.problem.Problem.gumbel", lambda self, shape, *_: torch.full(shape, torch.nan))
+    with pytest.raises(FloatingPointError, match="Training ended in numbers that are not finite"):
+        run(problem_of(x, 2), GRAPH)

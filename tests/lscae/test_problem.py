@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -58,3 +60,10 @@ def test_noise_is_gumbel_noise_of_its_own_for_every_step(problem_of):
     assert drawn.var().item() == pytest.approx(np.pi**2 / 6, abs=0.05)
     torch.testing.assert_close(problem.gumbel((200, 100), 0, 3), drawn)
     assert not torch.equal(problem.gumbel((200, 100), 0, 4), drawn)
+
+
+def test_noise_is_finite_whatever_is_drawn(problem_of, monkeypatch):
+    problem = problem_of(torch.randn(5, 4), 2)
+    zeros = SimpleNamespace(standard_exponential=lambda shape, dtype: np.zeros(shape, dtype))
+    monkeypatch.setattr(type(problem), "rng", lambda *_: zeros)
+    assert problem.gumbel((2, 3), 0, 0).isfinite().all()

@@ -140,7 +140,8 @@ class Problem:
     def gumbel(self, shape: Sequence[int], restart: int, step: int) -> Tensor:
         """Return the Gumbel noise of a step, ``−log E`` with E exponential."""
         drawn = self.rng(NOISE, restart, step).standard_exponential(shape, dtype=np.float32)
-        return torch.from_numpy(drawn).to(self.rows.device).log_().neg_()
+        # One draw in some millions is 0, whose logarithm is not finite.
+        return torch.from_numpy(drawn).to(self.rows.device).clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
 
     def generator(self, restart: int) -> torch.Generator:
         """Return the source of a restart's initial weights, on the device of the rows."""

@@ -54,6 +54,11 @@ def refine(
     """Return the hard selection of a trained network, improved by exchanges of single features."""
     layer, members = network.layer, problem.members
     probabilities = layer.probabilities().detach().cpu()
+    if probabilities.isnan().any():
+        raise FloatingPointError(
+            "Training ended in numbers that are not finite, so that nothing can be selected. Lower selector_lr of the "
+            "recipe, or look for extreme values in X."
+        )
     chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
     chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
     chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
