@@ -39,7 +39,7 @@ def frame_of(table: Any, roles: Roles, progress: Progress) -> Frame:
         matrix[:, column] = columns[place].cast(pa.float32() if single else pa.float64(), safe=False).to_numpy()
         progress(column + 1, len(plain))
     rest = {*roles.sides, *roles.features} - set(plain)
-    others = {place: _one_array(table.column(place)) for place in sorted(rest)}
+    others = {place: one_array(table.column(place)) for place in sorted(rest)}
     return Frame(roles, matrix, plain, others, roles.findings)
 
 
@@ -75,7 +75,8 @@ def is_numeric(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _one_array(column: Any) -> Any:
+def one_array(column: Any) -> Any:
+    """Return the chunks of a column as one array."""
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 

@@ -1,6 +1,6 @@
 """Columns of a file as they were read, and the table that they make."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
+from tamis.io.readers.decimals import asked_decimal, marks_of_features
 from tamis.io.readers.kinds import MISSING, UNDECIDED, Feature, Rules, encode, plain_feature, trimmed
-from tamis.io.readers.layout import asked_decimal
-from tamis.io.readers.numbers import decimals_shown
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
 from tamis.io.readers.roles import Roles
 from tamis.io.readers.table import Request, Table, label_array, match_names, numbered
@@ -38,6 +37,10 @@ class Frame:
         for place in self.roles.features:
             if place in self.others and self.others[place].type in (pa.string(), pa.large_string()):
                 yield self.roles.names[place], self.others[place]
+
+    def marks_of_text(self, missing: Collection[str]) -> set[str]:
+        """Return the decimal marks that the features of text show beyond doubt."""
+        return marks_of_features(trimmed(cells, missing) for _, cells in self.text_columns())
 
 
 def table_of(frame: Frame, request: Request) -> Table:
@@ -71,17 +74,9 @@ def table_of(frame: Frame, request: Request) -> Table:
 def _rules(frame: Frame, request: Request) -> Rules:
     """Return how cells are to be understood: as the user says, else as the whole file shows."""
     asked, missing = asked_decimal(request), frozenset((*MISSING, *request.na_values))
-    shown = set() if asked else frame.decimals | decimals_of_text(frame, request)
+    shown = set() if asked else frame.decimals | frame.marks_of_text(missing)
     decimal = next(iter(shown)) if len(shown) == 1 else asked
     return Rules(missing, decimal, asked is not None, request.thousands, request.day_first)
-
-
-def decimals_of_text(frame: Frame, request: Request) -> set[str]:
-    """Return the decimal marks that numbers in the columns of text show beyond doubt."""
-    shown: set[str] = set()
-    for _, cells in frame.text_columns():
-        shown |= decimals_shown(trimmed(cells, (*MISSING, *request.na_values))) if len(shown) < 2 else set()
-    return shown
 
 
 def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Feature], list[Finding]]:

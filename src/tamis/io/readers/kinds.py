@@ -33,7 +33,7 @@ ID_NAME = re.compile(
     re.IGNORECASE,
 )
 ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
-CODE = r"^0\d+$"
+CODE = r"^\s*0\d+\s*$"
 """Digits behind a zero are words, as in postcodes."""
 
 UNDECIDED = "undecided"

@@ -3,30 +3,33 @@
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import MISSING
-from tamis.io.readers.report import ASSUMED, Finding, counted, listed
+from tamis.io.readers.decimals import asked_decimal, marks_in
+from tamis.io.readers.kinds import CODE, MISSING
+from tamis.io.readers.report import ASSUMED, Finding, counted
 from tamis.io.readers.table import Request
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
-HEAD_LINES = 50
+HEAD_ROWS = 50
 HEAD_CELLS = 600_000
-"""So many cells of the head are examined; of a wide table those are fewer lines."""
+"""So many cells of the head are examined; of a wide table those are fewer rows."""
 
-UNIT = re.compile(r"^[^\d$€£¥₹(+,.'-][^,;]*$")
-"""A cell of a row of units begins with no digit, sign or currency."""
 
-PADDED = re.compile(r"^\s*0\d+\s*$")
-"""Digits behind a zero, as in codes: 01099 is a place, not a number."""
+class Row(NamedTuple):
+    """The cells of a row, and the number of its first line in the file, from 0."""
 
-EXPONENT = r"(?:[eE][+-]?\d+)?$"
-OPEN_MARK = re.compile(r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")
-CLEAR_MARKS = {
-    ",": re.compile(r"^[+-]?(?:\d*,\d+|\d+,|\d{1,3}(?:\.\d{3})+,\d*)" + EXPONENT),
-    ".": re.compile(r"^[+-]?(?:\d*\.\d+|\d+\.|\d{1,3}(?:,\d{3})+\.\d*)" + EXPONENT),
-}
+    line: int
+    cells: list[str]
+
+    @property
+    def commented(self) -> bool:
+        """Whether the row begins as a comment does."""
+        return self.cells[0].startswith("#")
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,10 @@ class Layout:
     decimal: str
     encoding: str
     names: list[str]  # as the file has them: they may repeat or be empty
-    skipped: int  # lines before the first row of the table, the header and a row of units among them
+    skipped: int  # lines before the first row of the table, the header among them
     text: list[int]  # columns with a cell that is no plain number
     decimals: frozenset[str]  # decimal marks that some cells show beyond doubt
     runs: bool  # whether cells are parted by any number of spaces
-    multiline: bool  # whether cells hold line breaks between quotation marks
     trailing: bool  # whether every row ends with a delimiter
     findings: tuple[Finding, ...]
 
@@ -49,32 +51,29 @@ class Layout:
 def find_layout(head: bytes, request: Request) -> Layout:
     """Find how a text table is written from its first lines, which must be complete, and from what the user says."""
     encoding, findings = find_encoding(head, request.encoding)
-    numbered = _lines(head.decode(encoding, "replace"), request)
-    lines = [text for _, text in numbered]
-    delimiter, runs = _find_delimiter(lines, request.delimiter)
-    if request.skip_rows is None and (start := _lines_before_table(lines, delimiter, runs)):
-        text = f"{counted(start, 'line')} before the header passed over, the first being {lines[0].strip()[:40]!r}"
+    lines = without_comments(head.decode(encoding, "replace"), request.comment)
+    delimiter, runs = _find_delimiter(lines, request)
+    rows = _rows(lines, delimiter, runs, request.skip_rows)
+    if request.skip_rows is None and (start := _rows_before_table(rows)):
+        text = f"{counted(start, 'line')} before the header passed over, the first being {_first(lines)[:40]!r}"
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
-        numbered, lines = numbered[start:], lines[start:]
-    cells, trailing = _without_trailing(_split(lines, delimiter, runs))
-    if len(cells) > 1 and len(cells[1]) == len(cells[0]) + 1:
-        cells[0] = ["", *cells[0]]  # R leaves out the heading of the row names.
-    _check_widths(cells, numbered, delimiter, request)
-    shown = _decimals_in(cells[1:])
-    decimal = "," if delimiter != "," and (asked_decimal(request) or "".join(shown)) == "," else "."
+        rows = rows[start:]
+    rows, trailing = _without_trailing(rows)
+    if len(rows) > 1 and len(rows[1].cells) == len(rows[0].cells) + 1:
+        rows[0].cells.insert(0, "")  # R leaves out the heading of the row names.
+    _check_widths(rows, delimiter, request)
+    shown = marks_in(cell for row in rows[1:] for cell in row.cells)
+    decimal = "," if (asked_decimal(request) or (delimiter != "," and "".join(shown))) == "," else "."
+    cells = [row.cells for row in rows]
     header = has_header(cells, decimal) if request.header is None else request.header
-    body = cells[header:]
-    units = header and _is_units_row(body, decimal)
-    if not body[units:]:
+    if not cells[header:]:
         raise TableError("has a header, but no rows.")
     names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
     names[0] = names[0].lstrip("# ") if header else names[0]
-    findings += _layout_findings(delimiter, decimal, header, units, trailing, request, cells)
-    skipped = numbered[header + units][0] if header + units < len(numbered) else 0
-    text_columns = _text_columns(body[units:], decimal, shown, delimiter, request)
-    multiline = any("\n" in line for line in lines)
+    findings += _layout_findings(delimiter, decimal, header, trailing, request, cells)
+    text_columns = [i for i, column in enumerate(zip(*cells[header:], strict=True)) if not _all_plain(column, decimal)]
     return Layout(
-        delimiter, decimal, encoding, names, skipped, text_columns, frozenset(shown), runs, multiline, trailing,
+        delimiter, decimal, encoding, names, rows[header].line, text_columns, frozenset(shown), runs, trailing,
         tuple(findings),
     )  # fmt: skip
 
@@ -108,94 +107,90 @@ def windows_encoding(head: bytes) -> tuple[str, list[Finding]]:
     return found, [Finding(ASSUMED, f"the text is not UTF-8 and was read as {found}", "--encoding")]
 
 
-def asked_decimal(request: Request) -> str | None:
-    """Return the decimal mark that the user named, or that follows from the thousands mark."""
-    return request.decimal or {",": ".", ".": ","}.get(request.thousands or "")
+def without_comments(text: str, comment: str | None) -> list[str]:
+    """Return the lines of a text that do not begin with the mark of comments."""
+    lines = re.split(r"\r\n|\n|\r", text)
+    return [line for line in lines if not line.startswith(comment)] if comment else lines
 
 
-def _lines(text: str, request: Request) -> list[tuple[int, str]]:
-    """Return the lines that are not empty or comments, each with its number from 0."""
-    every = re.split(r"\r\n|\n|\r", text)
-    if request.comment:
-        every = [line for line in every if not line.startswith(request.comment)]
-    lines = [(n, line) for n, line in _joined(every) if line.strip() and n >= (request.skip_rows or 0)]
-    if not lines:
+def _first(lines: list[str]) -> str:
+    return next(line.strip() for line in lines if line.strip())
+
+
+def _rows(lines: list[str], delimiter: str, runs: bool = False, skipped: int | None = None) -> list[Row]:
+    """Split the first lines into cells; a cell between quotation marks may hold delimiters and line breaks."""
+    lines = lines[skipped or 0 :]
+    comments = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    found: list[Row] = []
+    for row in islice(_split(lines, delimiter, runs), HEAD_ROWS + comments):
+        found.append(Row(row.line + (skipped or 0), row.cells))
+        if len(found) > comments + 2 and len(found) * len(row.cells) > HEAD_CELLS:
+            break
+    if not found:
         raise TableError("holds no lines.")
-    room = max(3, HEAD_CELLS // (1 + max(lines[-1][1].count(mark) for mark in DELIMITERS)))
-    comments = next((i for i, (_, line) in enumerate(lines) if not line.startswith("#")), 0)
-    return lines[: min(room, HEAD_LINES + comments)]
-
-
-def _joined(lines: list[str], limit: int = 20) -> list[tuple[int, str]]:
-    """Join lines that a cell between quotation marks goes over, each with the number of its first line."""
-    found, place = [], 0
-    while place < len(lines):
-        stop = place + 1
-        if lines[place].count('"') % 2:
-            ends = (n for n in range(place + 1, min(len(lines), place + limit)) if lines[n].count('"') % 2)
-            stop = next(ends, place) + 1
-        found.append((place, "\n".join(lines[place:stop])))
-        place = stop
     return found
 
 
-def _split(lines: list[str], delimiter: str, runs: bool = False) -> list[list[str]]:
-    """Split lines into cells; a cell between quotation marks may hold delimiters and line breaks."""
+def _split(lines: list[str], delimiter: str, runs: bool) -> Iterator[Row]:
     if runs:
-        return [line.split() for line in lines]
+        yield from (Row(number, line.split()) for number, line in enumerate(lines) if line.strip())
+        return
     csv.field_size_limit(2**31 - 1)
+    reader, start = csv.reader((line + "\n" for line in lines), delimiter=delimiter), 0
     try:
-        return list(csv.reader([line + "\n" for line in lines], delimiter=delimiter))
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield Row(start, cells)
+            start = reader.line_num
     except csv.Error as error:
         raise TableError(f"cannot be split at the delimiter {delimiter!r} ({error}).") from error
 
 
-def _find_delimiter(lines: list[str], asked: str | None) -> tuple[str, bool]:
+def _find_delimiter(lines: list[str], request: Request) -> tuple[str, bool]:
     """Return the mark that splits most lines into the same number of cells, and whether it comes in runs.
 
     Lines at the beginning may be titles, so that the last ones decide.
     """
-    if asked is not None:
-        return asked, False
-    tail = [line for line in lines[len(lines) // 2 :] if not line.startswith("#")] or lines[-1:]
-    sizes = {mark: _widths(tail, mark) for mark in DELIMITERS}
-    even = {mark: counts[-1] for mark, counts in sizes.items() if counts[-1] > 1 and len(set(counts)) == 1}
-    words = {len(line.split()) for line in tail}
-    if not set(even) - {" "} and len(words) == 1 and words != {1} and any(re.search("  |\t", line) for line in tail):
+    if request.delimiter is not None:
+        return request.delimiter, False
+    found = {mark: _rows(lines, mark, False, request.skip_rows) for mark in DELIMITERS}
+    table = {mark: [row.cells for row in rows if not row.commented] or [rows[-1].cells] for mark, rows in found.items()}
+    tail = {mark: rows[len(rows) // 2 :] for mark, rows in table.items()}
+    even = {mark: len(rows[0]) for mark, rows in tail.items() if len(rows[0]) > 1 and len(set(map(len, rows))) == 1}
+    if not set(even) - {" "} and _parted_by_runs(lines[request.skip_rows or 0 :]):
         return " ", True
     if not even:
-        return max(",\t;|", key=lambda mark: sum(line.count(mark) for line in tail)), False
-    first = next((line for line in lines if not line.startswith("#")), lines[0])
-    missing = {mark: even[mark] - _widths([first], mark)[0] for mark in even}
-    order = {mark: (missing[mark] == 0, missing[mark] == 1, _share_of_numbers(tail, mark), even[mark]) for mark in even}
+        return max(",\t;|", key=lambda mark: sum(map(len, tail[mark]))), False
+    missing = {mark: width - len(table[mark][0]) for mark, width in even.items()}
+    order = {m: (missing[m] == 0, missing[m] == 1, _share_of_numbers(tail[m]), even[m]) for m in even}
     return max(order, key=order.__getitem__), False
 
 
-def _widths(lines: list[str], mark: str) -> list[int]:
-    """Return the number of cells of every line; none if quotation marks do not fit the delimiter."""
-    try:
-        return [len(row) for row in _split(lines, mark)]
-    except TableError:
-        return [0]
+def _parted_by_runs(lines: list[str]) -> bool:
+    """Return whether lines hold equally many words, several spaces apart."""
+    lines = [line for line in lines if line.strip() and not line.startswith("#")][:HEAD_ROWS]
+    lines = lines[len(lines) // 2 :]
+    words = {len(line.split()) for line in lines}
+    return len(words) == 1 and words != {1} and any(re.search("  |\t", line) for line in lines)
 
 
-def _share_of_numbers(lines: list[str], mark: str, limit: int = 1000) -> float:
+def _share_of_numbers(rows: list[list[str]], limit: int = 1000) -> float:
     """Return the share of cells that are numbers with either decimal mark: a wrong delimiter cuts them in two."""
-    cells = [cell for row in _split(lines[:20], mark) for cell in row[:limit]]
+    cells = [cell for row in rows[:20] for cell in row[:limit]]
     return sum(is_number(cell, ".") or is_number(cell, ",") for cell in cells) / len(cells)
 
 
-def _lines_before_table(lines: list[str], delimiter: str, runs: bool) -> int:
-    """Return how many lines come before the header: comments, and titles with fewer cells than the table has.
+def _rows_before_table(rows: list[Row]) -> int:
+    """Return how many rows come before the header: comments, and titles with fewer cells than the table has.
 
     A title is passed over only if a header follows it, or if it is one single cell: else the header itself is
     defective, and the user must see to it.
     """
-    widths = [len(_split([line], delimiter, runs)[0]) for line in lines]
+    widths = [len(row.cells) for row in rows]
     usual = Counter(widths[len(widths) // 2 :]).most_common(1)[0][0]
-    start, last = 0, len(lines) - 1
-    while start < last and lines[start].startswith("#"):
-        if usual > 1 and widths[start] == usual and not lines[start + 1].startswith("#"):
+    start, last = 0, len(rows) - 1
+    while start < last and rows[start].commented:
+        if usual > 1 and widths[start] == usual and not rows[start + 1].commented:
             break  # A line that begins with # is the header in files of genome tools.
         start += 1
     titled = start
@@ -204,11 +199,11 @@ def _lines_before_table(lines: list[str], delimiter: str, runs: bool) -> int:
     if titled in (start, last) or widths[titled] not in (usual, usual - 1):
         return start
     single = all(width == 1 for width in widths[start:titled])
-    return titled if single or has_header(_split(lines[titled:], delimiter, runs), ".") else start
+    return titled if single or has_header([row.cells for row in rows[titled:]], ".") else start
 
 
 def is_number(cell: str, decimal: str) -> bool:
-    """Return whether Arrow reads a cell as a number or a missing one."""
+    """Return whether a cell is a plain number or a missing one."""
     if decimal == ",":
         if "." in cell:
             return False
@@ -218,6 +213,10 @@ def is_number(cell: str, decimal: str) -> bool:
     except ValueError:
         return cell.strip() in MISSING
     return "_" not in cell
+
+
+def _all_plain(cells: tuple[str, ...], decimal: str) -> bool:
+    return all(is_number(cell, decimal) and not (cell[:1] == "0" and re.match(CODE, cell)) for cell in cells)
 
 
 def has_header(cells: list[list[str]], decimal: str) -> bool:
@@ -240,78 +239,42 @@ def has_header(cells: list[list[str]], decimal: str) -> bool:
     return (years or counted) if again and len(values) > 1 else not (again and values)
 
 
-def _without_trailing(cells: list[list[str]]) -> tuple[list[list[str]], bool]:
+def _without_trailing(rows: list[Row]) -> tuple[list[Row], bool]:
     """Take off the empty last cell that a delimiter at the end of every row makes."""
-    header, body = cells[0], cells[1:]
-    width = max((len(row) for row in body), default=0)
-    if width < 2 or any(len(row) != width or row[-1].strip() for row in body):
-        return cells, False
-    if len(header) == width and not header[-1].strip():
-        return [row[:-1] for row in cells], True
-    if len(header) == width - 1 and header[0].strip():
-        return [header, *(row[:-1] for row in body)], True
-    return cells, False
+    header, body = rows[0].cells, [row.cells for row in rows[1:]]
+    width = max(map(len, body), default=0)
+    if width < 2 or any(len(cells) != width or cells[-1].strip() for cells in body):
+        return rows, False
+    ended = len(header) == width and not header[-1].strip()
+    if not ended and not (len(header) == width - 1 and header[0].strip()):
+        return rows, False
+    return [Row(row.line, row.cells[: width - 1]) for row in rows], True
 
 
-def _check_widths(cells: list[list[str]], numbered: list[tuple[int, str]], delimiter: str, request: Request) -> None:
-    width = len(cells[0])
-    for row, (number, _) in zip(cells, numbered, strict=False):
-        if len(row) != width:
+def _check_widths(rows: list[Row], delimiter: str, request: Request) -> None:
+    width = len(rows[0].cells)
+    for row in rows:
+        if len(row.cells) != width:
             raise TableError(
-                f"line {number + 1} has {counted(len(row), 'cell')}, but the first line of the table has {width} (the "
-                f"delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}); every line must have as many, or "
-                "pass --delimiter, --skip-rows or --comment."
+                f"line {row.line + 1} has {counted(len(row.cells), 'cell')}, but the first line of the table has "
+                f"{width} (the delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}); every line must have as "
+                "many, or pass --delimiter, --skip-rows or --comment."
             )
-    if width == 1 and request.delimiter is not None and any(mark in cells[-1][0] for mark in ",;\t|"):
+    if width == 1 and request.delimiter is not None and any(mark in rows[-1].cells[0] for mark in ",;\t|"):
         raise TableError(f"has one feature only with the delimiter {delimiter!r}; pass another with --delimiter.")
 
 
-def _decimals_in(rows: list[list[str]]) -> set[str]:
-    """Return the decimal marks that some cells show beyond doubt."""
-    found: set[str] = set()
-    for cell in (cell.strip() for row in rows for cell in row):
-        for mark, pattern in CLEAR_MARKS.items():
-            if mark in cell and mark not in found and pattern.match(cell) and not OPEN_MARK.match(cell):
-                found.add(mark)
-    return found
-
-
-def _is_units_row(body: list[list[str]], decimal: str) -> bool:
-    """Return whether a row of units, such as kg or °C, stands between the header and the numbers."""
-    if len(body) < 3 or all(is_number(cell, decimal) for cell in body[0]):
-        return False
-    columns = zip(*body, strict=True)
-    units = [c[0].strip() for c in columns if any(map(str.strip, c[1:])) and all(is_number(x, decimal) for x in c[1:])]
-    return any(units) and all(not unit or UNIT.match(unit) for unit in units)
-
-
-def _text_columns(body: list[list[str]], decimal: str, shown: set[str], delimiter: str, request: Request) -> list[int]:
-    """Return the columns that are read as text: words, and numbers whose marks have to be found out."""
-    if asked_decimal(request) == "," and delimiter == ",":
-        return list(range(len(body[0])))  # Arrow would read 1.5 as a number, which it is not then.
-    open_marks = delimiter != "," and not shown and asked_decimal(request) is None
-    return [
-        place
-        for place, column in enumerate(zip(*body, strict=True))
-        if not all(is_number(cell, decimal) for cell in column)
-        or any(cell.lstrip()[:1] == "0" and PADDED.match(cell) for cell in column)
-        or (open_marks and any(OPEN_MARK.match(cell.strip()) for cell in column))
-    ]
-
-
 def _layout_findings(
-    delimiter: str, decimal: str, header: bool, units: bool, trailing: bool, request: Request, cells: list[list[str]]
+    delimiter: str, decimal: str, header: bool, trailing: bool, request: Request, cells: list[list[str]]
 ) -> list[Finding]:
     """Return what was assumed of the layout, where a reader of the file might think otherwise."""
-    body = cells[header:]
-    commas = (cell.strip() for row in body for cell in row if CLEAR_MARKS[","].match(cell.strip()))
-    example = next((cell for cell in commas if is_number(cell, ",")), "1,5") if decimal == "," else ""
+    commas = (cell.strip() for row in cells[header:] for cell in row if "," in cell and is_number(cell, ","))
+    example = next((cell for cell in commas if marks_in([cell])), "1,5") if decimal == "," else ""
     number_above = header and any(cell.strip() and is_number(cell, ".") for cell in cells[0])
     assumed = (
         (delimiter not in ",\t", f"cells are parted by {DELIMITERS.get(delimiter)}", "--delimiter", request.delimiter),
         (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", asked_decimal(request)),
         (not header, "the first line holds numbers, so that there is no header", "--header", request.header),
-        (units, f"the line below the header holds units ({listed(body[0])}) and was passed over", "", None),
         (trailing, "the delimiter at the end of every line stands for nothing", "", None),
         (number_above, "the first line is the header, though it holds a number", "--no-header", request.header),
     )

@@ -85,15 +85,6 @@ def spread(values: NDArray[np.float64], places: NDArray[np.intp]) -> NDArray[np.
     return np.append(values, np.nan)[places]
 
 
-def decimals_shown(cells: Any) -> set[str]:
-    """Return the decimal marks that the cells of a feature show beyond doubt, if all of them are numbers."""
-    found = distinct(cells)[0]
-    # Most text fails on its first cells.
-    if not all(len(part) and _shaped(core_of(part)).all() for part in (found.slice(0, 1000), found)):
-        return set()
-    return core_of(found).decimals
-
-
 def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, asked: bool = False) -> Numbers:
     """Read the cells of a feature, trimmed and null where missing, as numbers.
 
@@ -104,7 +95,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     if not len(found) or not _mask(found, LIKE_NUMBERS).any():
         return Numbers(0.0)
     core = core_of(found)
-    fits = _shaped(core)
+    fits = shaped(core)
     if not fits.all():
         return Numbers(_share(fits, places), strange=_some(found, ~fits))
     if core.n_currencies > 1 or 0 < core.percent.sum() < len(found):
@@ -138,7 +129,7 @@ def core_of(cells: Any) -> Core:
     return Core(text, spaced, negative, percent, english, len(pc.unique(signs.drop_null())))
 
 
-def _shaped(core: Core) -> Mask:
+def shaped(core: Core) -> Mask:
     """Return which cells are written as numbers, whatever their marks mean."""
     patterns = [INFINITE, WHOLE, *(pattern for shapes in SHAPES.values() for pattern in shapes.values())]
     return np.asarray(np.any([_mask(core.text, pattern) for pattern in patterns], axis=0))
