@@ -122,7 +122,7 @@ def damage(path: Path, name: str, files: Files, draw: Random) -> None:
     if chance < 0.01 and path.suffix in BOMBS:
         _write(path, {} if path.suffix == ".zarr" else files)
         draw.choice(BOMBS[path.suffix])(path, draw)
-    elif (chance < 0.35 and path.suffix in (".h5", ".h5ad")) or (name == "new.mat" and chance < 0.35):
+    elif chance < 0.35 and path.suffix in (".h5", ".h5ad"):
         _write(path, files)
         mutations.edit_hdf(path, draw)
     elif chance < 0.35 and path.suffix == ".zarr":

@@ -82,11 +82,9 @@ def arrays() -> Iterator[tuple[str, bytes]]:
 def matrix_market() -> Iterator[tuple[str, bytes]]:
     """Yield MatrixMarket files."""
     X = table()
-    square = X[:D] @ X[:D].T
     yield "cells.mtx", _saved(mmwrite, sparse.csr_array(X), comment="of cells")
     yield "counts.mtx", _saved(mmwrite, sparse.csr_array((X * 10).astype(int)))
     yield "pattern.mtx", _saved(mmwrite, sparse.csr_array(X), field="pattern")
-    yield "symmetric.mtx", _saved(mmwrite, sparse.coo_array(square), symmetry="symmetric")
     yield "dense.mtx", _saved(mmwrite, X)
     yield "packed.mtx.gz", gzip.compress(_saved(mmwrite, sparse.csr_array(X)))
 
@@ -98,15 +96,6 @@ def matlab() -> Iterator[tuple[str, bytes]]:
     yield "plain.mat", _saved(savemat, parts)
     yield "packed.mat", _saved(savemat, parts, do_compression=True)
     yield "sparse.mat", _saved(savemat, {"X": sparse.csc_array(table()), "title": "of cells"})
-    with TemporaryDirectory() as folder:
-        import h5py
-
-        with h5py.File(f"{folder}/new.mat", "w", userblock_size=512) as file:
-            file["X"] = table().T
-            thin, columns = file.create_group("S"), sparse.csc_array(table())
-            thin.attrs["MATLAB_sparse"] = np.uint64(N)
-            thin["data"], thin["ir"], thin["jc"] = columns.data, columns.indices, columns.indptr
-        yield "new.mat", Path(folder, "new.mat").read_bytes()
 
 
 def arrow() -> Iterator[tuple[str, bytes]]:

@@ -1,8 +1,6 @@
 import pytest
 from typer.testing import CliRunner
 
-from tamis.selectors import SELECTORS
-
 QUICK = ["--n-init", "1", "--set", "max_epochs=8"]
 
 
@@ -13,8 +11,6 @@ def run(monkeypatch, tmp_path):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tamis.report.analysis.RANDOM_LISTS", 2)
-    # An import in the background would go on after a command that fails, into the next test.
-    monkeypatch.setattr("tamis.cli.fitting.begin_import", SELECTORS.__getitem__)
 
     def invoke(*arguments):
         return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="tamis")

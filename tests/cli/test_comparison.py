@@ -56,13 +56,6 @@ def test_compare_lays_methods_side_by_side(run, table_file, roles, tmp_path):
     assert len(document["entries"][0]["selected"]) == 2
 
 
-def test_several_fits_at_a_time_give_the_same_entries(run, table_file, roles, quick_options):
-    options = ["curve", table_file, "-k", "1,2,3", "--json", *roles, *quick_options]
-    one, two = (json.loads(run(*options, "--jobs", jobs).stdout)["entries"] for jobs in (1, 2))
-    assert [entry["selected"] for entry in one] == [entry["selected"] for entry in two]
-    assert [entry["scores"] for entry in one] == [entry["scores"] for entry in two]
-
-
 @pytest.mark.parametrize("command", ["curve", "compare"])
 def test_no_page_has_a_second_j(run, table_file, roles, command, tmp_path):
     methods = ["-m", "variance"] if command == "curve" else ["-m", "variance,random"]

@@ -95,7 +95,7 @@ def evaluate(
 @o.command("comparison:curve")
 def curve(
     file: o.File, k: o.Sizes = "auto", method: o.Method = "lscae", n_init: o.Restarts = None, seed: o.Seed = 0,
-    settings: o.Settings = None, output: o.Folder = None, jobs: o.Jobs = 1, force: o.Force = False,
+    settings: o.Settings = None, output: o.Folder = None, force: o.Force = False,
     json: o.Json = False, quiet: o.Quiet = False,
 ) -> None:  # fmt: skip
     """Choose lists of several sizes, and suggest a size.
@@ -115,7 +115,7 @@ def curve(
 @o.command("comparison:compare")
 def compare(
     file: o.File, k: o.Size, methods: o.Methods = None, seed: o.Seed = 0, settings: o.Settings = None,
-    output: o.Folder = None, jobs: o.Jobs = 1, force: o.Force = False, json: o.Json = False, quiet: o.Quiet = False,
+    output: o.Folder = None, force: o.Force = False, json: o.Json = False, quiet: o.Quiet = False,
 ) -> None:  # fmt: skip
     """Lay several methods side by side: lists, scores and time.
 

@@ -1,7 +1,6 @@
 """Several selections of one table: ``curve`` over sizes, ``compare`` over methods."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
@@ -122,9 +121,8 @@ class _Comparison:
     def _fit_all(self, tasks: list[Task], bar: Bar) -> None:
         sample = dense_sample(self.table.X, random_state=self.seed)
         with interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
-            for task, (selected, seconds) in zip(
-                tasks, fit_all(tasks, self.seed, bar, state, self.given.jobs), strict=False
-            ):
+            for task in tasks:
+                selected, seconds = fit_one(task, self.seed, bar, state)
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
                 scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
@@ -172,25 +170,6 @@ class _Comparison:
             output.say(f"Page: {self.page}", fold=False)
         if self.interrupted:
             raise typer.Exit(o.EXIT_INTERRUPTED)
-
-
-def fit_all(tasks: list[Task], seed: int, bar: Bar, state: Interruption, jobs: int) -> Iterator[tuple[Any, float]]:
-    """Yield what each task selects and its seconds: one after the other here, or several at a time by joblib."""
-    if jobs == 1:
-        yield from (fit_one(task, seed, bar, state) for task in tasks)
-        return
-    from joblib import Parallel, delayed
-
-    bar.stage("Fitting")
-    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(_fit_unseen)(task, seed) for task in tasks)
-    for done, one in enumerate(found, start=1):
-        bar.move(done, len(tasks), tasks[done - 1].method)
-        yield one
-
-
-def _fit_unseen(task: Task, seed: int) -> tuple[Any, float]:
-    with Bar(quiet=True) as bar:
-        return fit_one(task, seed, bar, Interruption())
 
 
 def fit_one(task: Task, seed: int, bar: Bar, state: Interruption) -> tuple[Any, float]:

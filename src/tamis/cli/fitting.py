@@ -2,12 +2,9 @@
 
 import gc
 import inspect
-import threading
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +17,6 @@ from tamis.selectors import SELECTORS
 
 NOT_SET = ("n_features_to_select", "must_keep", "never", "groups", "callbacks")
 """Parameters that have options of their own, or cannot be written on a command line."""
-
-
-def begin_import(method: str) -> None:
-    """Import a method's module in the background, while the file is read."""
-    if method not in SELECTORS:
-        SELECTORS[method]  # Raises the sentence that names the nearest method.
-
-    def work() -> None:
-        # If it fails here, it fails again, and visibly, where the class is used.
-        with suppress(Exception):
-            if hasattr(SELECTORS[method], "from_paper"):
-                import_module("tamis.lscae.fit")
-
-    threading.Thread(target=work, daemon=True).start()
 
 
 def read_with_bar(path: Path, request: Request, bar: Bar) -> Table:

@@ -28,7 +28,6 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Other parameter; repeatable.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Fits at a time, each in a process; -1 for all cores.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
 Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
 Folder = Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results.")]

@@ -15,6 +15,7 @@ from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording, write_text
 from tamis.io.readers import Table
 from tamis.io.writers import check_names, write_table
+from tamis.selectors import SELECTORS
 
 if TYPE_CHECKING:
     from tamis.verdict import Verdict
@@ -30,7 +31,7 @@ def select(given: Any) -> None:
     """Choose features and write them; under torchrun, only the first process analyses, writes and prints."""
     run, first = _Selection(given), processes.is_first()
     with Bar(given.quiet or given.json or not first) as bar, processes.together():
-        fitting.begin_import(given.method)
+        SELECTORS[given.method]  # Raises the sentence that names the nearest method.
         with results.output_folder(run.folder) if first else nullcontext():
             results.check_outputs(run.paths.values(), [given.file], given.force)
             read = fitting.read_with_bar(given.file, given.reading.request(), bar)

@@ -72,22 +72,14 @@ def test_names_beside_a_matrixmarket_file_are_found(table, tmp_path):
     assert again.sample_names[0] == "s0"
 
 
-def test_matlab_73_files_are_turned_and_their_cells_read(table, tmp_path):
+def test_matlab_73_files_are_refused_with_what_to_do(table, tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
         file["X"] = table.X.T
-        file["Y"] = np.arange(6)[None, :]
-        thin = file.create_group("S")
-        columns = sparse.csc_array(table.X)
-        thin.attrs["MATLAB_sparse"] = np.uint64(6)
-        thin["data"], thin["ir"], thin["jc"] = columns.data, columns.indices, columns.indptr
-        cells = [file.create_dataset(f"#refs#/{n}", data=np.array([[ord(n)]], dtype=np.uint16)).ref for n in "abc"]
-        file.create_dataset("names", data=np.array([cells], dtype=h5py.ref_dtype))
-    again = read(tmp_path / "t.mat", Request(labels="Y"))
-    np.testing.assert_array_equal(again.X, table.X)
-    assert again.y.tolist() == list(range(6))
-    assert again.feature_names.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(read(tmp_path / "t.mat", Request(key="S")).X.toarray(), table.X)
+    with pytest.raises(TableError, match=r"version 7.3, which is HDF5; save it with save -v7, or name it \.h5"):
+        read(tmp_path / "t.mat")
+    (tmp_path / "t.mat").rename(tmp_path / "t.h5")
+    np.testing.assert_array_equal(read(tmp_path / "t.h5", Request(transpose=True)).X, table.X)
 
 
 def test_hdf5_is_read_by_key_and_pandas_frames_too(table, tmp_path):

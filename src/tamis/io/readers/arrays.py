@@ -22,8 +22,8 @@ from tamis.io.sources.sparse import checked_coo, checked_csr
 from tamis.io.sources.stores import as_text
 
 USUAL_KEYS = ("X", "X_train", "data", "x", "matrix", "fea")
-NAME_KEYS = ("feature_names", "var_names", "names", "genes", "columns", "features")
-SAMPLE_KEYS = ("sample_names", "obs_names", "samples", "barcodes", "cells")
+NAME_KEYS = ("feature_names", "var_names", "names", "genes", "columns", "features", "block0_items")
+SAMPLE_KEYS = ("sample_names", "obs_names", "samples", "barcodes", "cells", "axis1")
 LABELS, LABEL_NAME = "labels", "label_name"
 
 

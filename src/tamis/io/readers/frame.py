@@ -18,7 +18,6 @@ from tamis.io.readers.table import Request, Table, label_array, match_names, num
 from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
-FEATURE_NAMES = ("feature", "gene", "gene_id", "gene_name", "gene_symbol", "symbol", "probe", "probe_id", "protein")
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,7 @@ def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Featur
         found += [result] if isinstance(result, Feature) else []
         findings += [result] if isinstance(result, Finding) else result.findings
     _check_marks(findings)
-    noticed = (*_label_like(found, request), *_feature_like(frame, request))
-    return found, [*findings, *noticed, *_markers(frame)]
+    return found, [*findings, *_label_like(found, request), *_markers(frame)]
 
 
 def _as_text(values: NDArray[Any]) -> Any:
@@ -133,14 +131,6 @@ def _label_like(features: Sequence[Feature], request: Request) -> list[Finding]:
     text = "is named like a label and is used as a feature; if it is a label"
     names = [name for name in wanted if name.lower() in LABEL_NAMES]
     return [Finding(NOTICED, f"{name!r} {text}", f"--labels {shell_word(name)}") for name in names]
-
-
-def _feature_like(frame: Frame, request: Request) -> list[Finding]:
-    """Point out a first column of text whose name says that rows are features."""
-    first = frame.roles.names[0]
-    if request.only or request.transpose or 0 in frame.plain or first.lower() not in FEATURE_NAMES:
-        return []
-    return [Finding(NOTICED, f"the first feature is named {first!r}; if every row is a feature", "--transpose")]
 
 
 def _markers(frame: Frame) -> list[Finding]:

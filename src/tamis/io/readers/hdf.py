@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.memory import check_stored
-from tamis.io.readers.arrays import Member, Members, assemble, held, pick, take_columns
+from tamis.io.readers.arrays import Member, Members, assemble, pick, take_columns
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, label_array
 from tamis.io.sources.hdf5 import open_hdf
@@ -24,9 +24,6 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
             return _annotated(file, request)
         arrays: dict[str, Any] = {}
         file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "dtype") else None)
-        frames = [name.removesuffix("/block0_values") for name in arrays if name.endswith("/block0_values")]
-        if request.key in frames or (request.key is None and len(frames) == 1):
-            return _pandas_frame(file[request.key or frames[0]], request)
         members = {name: stored(item, name) for name, item in arrays.items()}
         wanted = request.key.strip("/") if request.key else None
         matrix = pick(members, wanted)
@@ -52,14 +49,6 @@ def _beside(key: str, members: Members) -> Members:
     group = key.rpartition("/")[0]
     vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
     return vectors | {name.rpartition("/")[2]: v for name, v in vectors.items() if name.rpartition("/")[0] == group}
-
-
-def _pandas_frame(group: Any, request: Request) -> Table:
-    """Read what ``DataFrame.to_hdf`` writes by default, if all columns are of one kind."""
-    if "block1_values" in group:
-        raise TableError("holds a pandas frame with columns of several kinds; save its numbers alone, or as Parquet.")
-    X, names, samples = (values(group[part], part) for part in ("block0_values", "block0_items", "axis1"))
-    return assemble(X, {"feature_names": held(names), "sample_names": held(samples)}, request)
 
 
 def _annotated(root: Any, request: Request) -> Table:

@@ -20,15 +20,6 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 
 
 def _parsed(content: bytes) -> Any:
-    """Let Arrow parse lines, which it does if every feature is of one type; else Python."""
-    from pyarrow import json as arrow_json
-
-    if content.lstrip()[:1] == b"{":
-        try:
-            options = arrow_json.ReadOptions(block_size=max(2**20, min(len(content) + 1, 2**30)))
-            return arrow_json.read_json(pa.BufferReader(content), options)
-        except pa.ArrowInvalid:
-            pass
     records = _records(content.decode("utf-8-sig"))
     if not records or not all(isinstance(record, dict) for record in records):
         raise TableError('is not a list of records; every entry must be an object such as {"a": 1}.')

@@ -19,6 +19,8 @@ HEAD_ROWS = 50
 HEAD_CELLS = 600_000
 """So many cells of the head are examined; of a wide table those are fewer rows."""
 
+WINDOWS = Finding(ASSUMED, "the text is not UTF-8 and was read as cp1252", "--encoding")
+
 
 class Row(NamedTuple):
     """The cells of a row, and the number of its first line in the file, from 0."""
@@ -93,18 +95,8 @@ def find_encoding(head: bytes, asked: str | None) -> tuple[str, list[Finding]]:
     except UnicodeDecodeError as error:
         # The end of the head may cut a letter in two, which is no fault of the file.
         if error.start < len(head) - 4:
-            return windows_encoding(head)
+            return "cp1252", [WINDOWS]
     return ("utf-8-sig" if head.startswith(b"\xef\xbb\xbf") else "utf-8"), []
-
-
-def windows_encoding(head: bytes) -> tuple[str, list[Finding]]:
-    """Return the encoding of a text that is not Unicode."""
-    try:
-        head.decode("cp1252")
-        found = "cp1252"
-    except UnicodeDecodeError:
-        found = "latin-1"
-    return found, [Finding(ASSUMED, f"the text is not UTF-8 and was read as {found}", "--encoding")]
 
 
 def without_comments(text: str, comment: str | None) -> list[str]:
@@ -222,21 +214,15 @@ def _all_plain(cells: tuple[str, ...], decimal: str) -> bool:
 def has_header(cells: list[list[str]], decimal: str) -> bool:
     """Return whether the first line names the features.
 
-    It does if it holds a word, and no number but years or 1, 2, 3. Other whole numbers may be names of samples: then
-    the words decide, which are not names if they occur again below.
+    It does if it holds a word, and no number but whole ones, which may be years or names of samples. Words beside
+    numbers are no names if they occur again below.
     """
     first, below = cells[0], cells[1:]
     numbers = [cell.strip() for cell in first if cell.strip() and is_number(cell, decimal)]
     words = [(place, cell) for place, cell in enumerate(first) if not is_number(cell, decimal)]
-    if not words or not below:
-        return bool(words)
-    if not all(number.isdigit() for number in numbers) or len(set(numbers)) < len(numbers):
-        return False
-    values = [int(number) for number in numbers]
-    years = all(1500 <= value <= 2200 for value in values)
-    counted = values == list(range(values[0], values[0] + len(values))) if values else True
+    distinct = all(number.isdigit() for number in numbers) and len(set(numbers)) == len(numbers)
     again = any(len(row) > place and row[place] == cell for place, cell in words for row in below)
-    return (years or counted) if again and len(values) > 1 else not (again and values)
+    return bool(words) and (not numbers or (distinct and not again))
 
 
 def _without_trailing(rows: list[Row]) -> tuple[list[Row], bool]:

@@ -26,7 +26,6 @@ HEADING = re.compile(
     re.IGNORECASE,
 )
 FIELDS = {"real": pa.float64(), "double": pa.float64(), "integer": pa.int64(), "unsigned-integer": pa.uint64()}
-SIGNS = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (small files, read at once)
@@ -44,11 +43,10 @@ def _matrix(content: bytes, stored: int) -> Any:
     form, field, symmetry = (word.decode().lower() for word in heading.groups()[:3])
     n, d, declared = (int(size or -1) for size in heading.groups()[3:])
     kinds = {} if field == "pattern" else {"value": FIELDS.get(field)}
-    if None in kinds.values() or symmetry not in SIGNS or (symmetry != "general" and n != d):
-        raise TableError(f"is a {n} × {d} {symmetry} matrix of {field}, not one of real numbers; save it as real.")
-    sign = SIGNS[symmetry]
+    if None in kinds.values() or symmetry != "general":
+        raise TableError(f"is a {symmetry} matrix of {field}, not a general one of real numbers; save it as such.")
     coordinates = form == "coordinate"
-    expected = declared if coordinates else n * d if not sign else n * (n + sign) // 2
+    expected = declared if coordinates else n * d
     check_room(16 * n + NAME_BYTES * d + 48 * expected, stored, f"the matrix of {n} × {d}")
     index = pa.int32() if max(n, d) < 2**31 else pa.int64()
     kinds = {"row": index, "column": index, **kinds} if coordinates else kinds
@@ -57,9 +55,10 @@ def _matrix(content: bytes, stored: int) -> Any:
     found = len(next(iter(entries.values()), ()))
     if found != expected:
         raise TableError(f"declares {expected} entries, but holds {found}; restore it, or save it anew.")
-    if not coordinates:
-        return _dense(entries["value"], n, d, sign)
-    return _sparse(entries["row"] - 1, entries["column"] - 1, entries.get("value", np.ones(found)), (n, d), sign)
+    values = entries.get("value", np.ones(found))
+    if coordinates:
+        return checked_coo(values, entries["row"] - 1, entries["column"] - 1, (n, d))
+    return np.ascontiguousarray(values.reshape(d, n).T)
 
 
 def _entries(content: bytes, start: int, kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
@@ -79,20 +78,3 @@ def _parsed(lines: Any, kinds: dict[str, Any]) -> Any:
         arrow_csv.ParseOptions(delimiter=" ", quote_char=False),
         arrow_csv.ConvertOptions(column_types=kinds, null_values=[]),
     )
-
-
-def _sparse(rows: NDArray[Any], columns: NDArray[Any], cells: NDArray[Any], shape: tuple[int, int], sign: int) -> Any:
-    if sign:
-        off = rows != columns
-        rows, columns = np.append(rows, columns[off]), np.append(columns, rows[off])
-        cells = np.append(cells, sign * cells[off])
-    return checked_coo(cells, rows, columns, shape)
-
-
-def _dense(cells: NDArray[Any], n: int, d: int, sign: int) -> NDArray[Any]:
-    if not sign:
-        return np.ascontiguousarray(cells.reshape(d, n).T)
-    matrix = np.zeros((n, n), dtype=cells.dtype)
-    # The lower triangle is stored column after column, which is the upper one row after row.
-    matrix.T[np.triu_indices(n, k=int(sign < 0))] = cells
-    return np.asarray(matrix + sign * np.tril(matrix, -1).T)

@@ -148,32 +148,19 @@ def fill(table: Table, way: str) -> Table:
 
 
 def _median_filled(table: Table) -> tuple[Table, str]:
-    if issparse(table.X):
-        return replace(table, X=_sparse_filled(table.X)), "filled with medians"
-    X = np.array(table.X, dtype=np.result_type(table.X.dtype, np.float32))
+    from sklearn.impute import SimpleImputer
+
+    X = table.X.astype(np.result_type(table.X.dtype, np.float32))
     groups = table.originals
     categories = {str(group) for group in groups[groups != table.feature_names]} & set(table.report.missing_features)
-    for place in np.flatnonzero(_counts(X, np.isnan)):
-        gaps = np.isnan(X[:, place])
-        if str(groups[place]) not in categories:
-            X[gaps, place] = 0.0 if gaps.all() else np.median(X[~gaps, place])
     for category in categories:
         members = np.flatnonzero(groups == category)
         gaps = np.isnan(X[:, members[0]])
         patterns, counts = np.unique(X[np.ix_(~gaps, members)], axis=0, return_counts=True)
         X[np.ix_(gaps, members)] = patterns[counts.argmax()]
+    X = SimpleImputer(strategy="median", keep_empty_features=True, copy=False).fit_transform(X)
     more = ", categories with their commonest value" if categories else ""
-    return replace(table, X=X), "filled with medians" + more
-
-
-def _sparse_filled(X: Any) -> Any:
-    """Fill the stored gaps of a CSR matrix; zeros that are not stored count for the median."""
-    filled = csr_array(X, dtype=np.result_type(X.dtype, np.float32), copy=True)
-    gaps = np.flatnonzero(np.isnan(filled.data))
-    for place in np.unique(filled.indices[gaps]):
-        column = X[:, [place]].toarray()
-        filled.data[gaps[filled.indices[gaps] == place]] = np.median(column[~np.isnan(column)])
-    return filled
+    return replace(table, X=csr_array(X) if issparse(X) else X), "filled with medians" + more
 
 
 def _rows_dropped(table: Table) -> tuple[Table, str]:

@@ -19,7 +19,7 @@ from tamis.io.readers.compression import opened
 from tamis.io.readers.decimals import asked_decimal, has_mark, marks_of_features, other_mark, plain_numbers
 from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.kinds import MISSING
-from tamis.io.readers.layout import Layout, find_layout, windows_encoding, without_comments
+from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
 from tamis.io.readers.report import counted
 from tamis.io.readers.roles import Roles, assign_roles
 from tamis.io.readers.table import Progress, Request, Table, unheard
@@ -69,9 +69,8 @@ def _parsed(layout: Layout, path: Path, request: Request, progress: Progress) ->
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error) or request.encoding or not layout.encoding.startswith("utf-8"):
             raise _misshapen(str(error)) from error
-    with opened(path, unheard, request.key) as stream:
-        encoding, more = windows_encoding(stream.read(2**26))
-    return _parsed(replace(layout, encoding=encoding, findings=(*layout.findings, *more)), path, request, progress)
+    windows = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
+    return _parsed(windows, path, request, progress)
 
 
 def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> Any:
