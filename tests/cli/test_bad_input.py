@@ -207,7 +207,6 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
         (["select", "t.csv", "-k", "2", "--set", "must_keep=a", "-o", "out"], "lscae has no parameter 'must_keep'"),
         (["apply", "t.csv", "t.csv"], "t.csv is not a saved selector"),
         (["apply", "none.tamis", "t.csv"], "none.tamis: No such file or directory"),
-        (["report", "t.csv", "t.csv"], "t.csv is not a saved selector"),
     ],
 )
 def test_the_other_commands(run, tmp_path, arguments, sentence):

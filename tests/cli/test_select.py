@@ -1,6 +1,5 @@
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -129,17 +128,7 @@ def test_apply_matches_columns_by_name(run, table_file, roles, quick_options, tm
     assert "3 of the 3 selected features are not in the file" in failed.stderr
 
 
-def test_report_makes_the_page_anew(run, table_file, roles, quick_options, tmp_path):
-    run("select", table_file, "-k", 3, "-o", "out", *roles, *quick_options)
-    result = run("report", "out/selector.tamis", table_file, *roles, "-o", "again.html")
-    assert result.exit_code == 0, result.stderr
-    pages = [(tmp_path / name).read_text() for name in ("again.html", "out/report.html")]
-    # Only select has a reduced table to go on with, and the method draws other shuffles for its p-values.
-    again, first = (re.sub(r"<li>Go on with [^<]*</li>|p = [0-9.]+", "", page) for page in pages)
-    assert again == first
-
-
-@pytest.mark.parametrize("arguments", [[], ["select"], ["evaluate"], ["curve"], ["compare"], ["apply"], ["report"]])
+@pytest.mark.parametrize("arguments", [[], ["select"], ["evaluate"], ["curve"], ["compare"], ["apply"]])
 def test_help_has_examples(run, arguments):
     result = run(*arguments, "--help")
     assert result.exit_code == 0

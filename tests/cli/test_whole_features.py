@@ -46,18 +46,13 @@ def test_lists_of_the_user_name_whole_features(run, mixed):
     assert "only 3 of the 4 features can be selected" in refused.stderr
 
 
-def test_report_and_apply_know_the_levels_of_the_saved_selector(run, mixed, tmp_path):
+def test_apply_knows_the_levels_of_the_saved_selector(run, mixed, tmp_path):
     run("select", mixed, "-k", 3, "-m", "variance", "-o", "out")
     new = tmp_path / "new.csv"
     new.write_text("kind,c,a,b,more\n" + "q,1,2.5,3,x\nz,2,3.5,4,y\nq,2,4.5,5,z\nq,1,1.5,6,z\n" * 5)
     applied = run("apply", "out/selector.tamis", new, "-o", "small.csv")
     assert applied.exit_code == 0, applied.stderr
     assert (tmp_path / "small.csv").read_text().splitlines()[:2] == ['"a","kind","c"', '2.5,"q",1']
-    reported = run("report", "out/selector.tamis", new, "-o", "page.html")
-    assert reported.exit_code == 0, reported.stderr
-    new.write_text("a,kind,b,c\n" + "oops,q,3,1\n2,p,4,2\n2,p,7,2\n4,p,4,1\n" * 5)
-    refused = run("report", "out/selector.tamis", new, "-o", "page.html")
-    assert "the file holds other values in 'a' than the selector was fitted on" in refused.stderr
 
 
 def test_levels_are_encoded_as_asked_for(tmp_path):

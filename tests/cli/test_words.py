@@ -6,7 +6,7 @@ import pytest
 
 from tamis.cli.words import in_options
 
-COMMANDS = [[], ["check"], ["select"], ["evaluate"], ["curve"], ["compare"], ["apply"], ["report"], ["methods"]]
+COMMANDS = [[], ["check"], ["select"], ["evaluate"], ["curve"], ["compare"], ["apply"], ["methods"]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The commands: their options and their help; the work is done elsewhere."""
 
 import re
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -125,23 +124,6 @@ def compare(
     --------
     - `tamis compare genes.parquet -k 50`
     - `tamis compare cells.h5ad -k 50 --methods lscae,cae,variance --labels cell_type -o comparison`
-    """
-
-
-@app.command(cls=o.Command)
-@o.command("reuse:report")
-def report(
-    selector: o.Saved, file: o.File, output: o.Page = Path("report.html"), image_shape: o.Shape = None,
-    seed: o.Seed = 0, force: o.Force = False, quiet: o.Quiet = False,
-) -> None:  # fmt: skip
-    """Make the page of a saved selector anew.
-
-    The file may be the selector's own, or new data with the same features.
-
-    Examples
-    --------
-    - `tamis report genes-tamis/selector.tamis genes.parquet`
-    - `tamis report panel/selector.tamis new_cells.h5ad --labels cell_type -o new.html`
     """
 
 

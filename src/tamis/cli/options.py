@@ -46,7 +46,6 @@ Size = Annotated[int, typer.Option("-k", "--features", min=1, help="How many fea
 Methods = Annotated[str | None, typer.Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")]
 List = Annotated[str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis or a,b,c.")]
 Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")]
-Page = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page.")]
 Reduced = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table; its ending decides.")]
 
 BatchKey = Annotated[str | None, typer.Option("--batch-key", metavar="NAME", help="Column of obs with the batches.")]

@@ -1,4 +1,4 @@
-"""``check`` a file; ``report`` on a saved selector and ``apply`` it."""
+"""``check`` a file; ``apply`` a saved selector to it."""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +6,13 @@ from typing import Any
 import tamis
 from tamis.cli import fitting, output, results
 from tamis.cli.evaluation import saved_names
-from tamis.cli.options import UsageError, parse_shape
 from tamis.cli.progress import Bar
-from tamis.cli.selection import next_steps
 from tamis.columns import summarise_columns
 from tamis.io.files import recording
 from tamis.io.readers.missing import fill
 from tamis.io.readers.report import listed
 from tamis.io.writers import write_table
-from tamis.report import analyse, finding_rows, write_report
-from tamis.verdict import judge_table
+from tamis.report import finding_rows
 
 
 def check(given: Any) -> None:
@@ -38,28 +35,6 @@ def check(given: Any) -> None:
         output.print_table("What to know about it", ["what", "remark", "option"], rows)
     else:
         output.say("Nothing was assumed, left out or noticed.")
-
-
-def report(given: Any) -> None:
-    """Write the page of a saved selector on a file."""
-    results.check_outputs([given.output], [given.selector, given.file], given.force)
-    with Bar(given.quiet) as bar, recording():
-        selector = tamis.load(given.selector)
-        names = saved_names(selector)
-        table = fitting.read_with_bar(given.file, given.reading.request(only=names), bar)
-        if other := set(names) - set(table.feature_names.tolist()):
-            what = f"the file holds other values in {listed(sorted(other))} than the selector was fitted on"
-            raise UsageError(f"{what}; see tamis check.")
-        table = fitting.fill_for(table, given.reading.missing, None)
-        bar.stage("Analysing the choice")
-        verdict = judge_table(table.X, selector.selected_)
-        analysis = analyse(selector, table, random_state=given.seed)
-        page: dict[str, Any] = {"image_shape": parse_shape(given.image_shape, table.shape[1])}
-        page |= {"title": given.file.name, "steps": next_steps(given, given.selector, verdict, analysis.k)}
-        write_report(given.output, selector, table, analysis, verdict, **page)
-    output.print_read(table)
-    output.say(str(verdict))
-    output.say(f"Page: {given.output}", fold=False)
 
 
 def apply(given: Any) -> None:

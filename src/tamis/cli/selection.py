@@ -140,14 +140,12 @@ class _Selection:
             raise typer.Exit(EXIT_INTERRUPTED)
 
 
-def next_steps(
-    given: Any, selector: Path, verdict: "Verdict", k: int, reduced: Path | None = None
-) -> list[tuple[str, str]]:
+def next_steps(given: Any, selector: Path, verdict: "Verdict", k: int, reduced: Path) -> list[tuple[str, str]]:
     """Return what to do next after a selection: sentences, each with a command or an empty string."""
     table, flags = quote(str(given.file)), given.reading.flags()
     sizes = ("See what more or fewer features would keep:", f"tamis curve {table}{flags}")
     if not verdict.trusted:
         check = ("See whether the file was read as you mean it:", f"tamis check {table}{flags}")
         return [check, sizes, ("See what other methods choose:", f"tamis compare {table} -k {k}{flags}")]
-    go_on = [(f"Go on with {reduced}, the table with these features alone.", "")] if reduced else []
-    return [*go_on, ("Take the same features from another file:", f"tamis apply {quote(str(selector))} FILE"), sizes]
+    go_on = (f"Go on with {reduced}, the table with these features alone.", "")
+    return [go_on, ("Take the same features from another file:", f"tamis apply {quote(str(selector))} FILE"), sizes]

@@ -1,6 +1,6 @@
 """Which mark is the decimal one: as the user says, as cells show beyond doubt, or asked for if they do not."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def marks_of_features(columns: Iterable[Any]) -> set[str]:
     return shown
 
 
-def plain_numbers(column: Any, mark: str, missing: Iterable[str]) -> NDArray[np.float64] | None:
+def plain_numbers(column: Any, mark: str, missing: Collection[str]) -> NDArray[np.float64] | None:
     """Return a column of text as numbers, NaN where missing; None unless all cells are plain numbers with the mark."""
     found = _cast(column, mark)
     if found is None:

@@ -35,7 +35,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
 
 
 def _copy_arrays(path: Path, archive: Path) -> None:
-    arguments = [matlab5.__file__, path, archive, str(room_for(path.stat().st_size))]
+    arguments: list[str | Path] = [matlab5.__file__, path, archive, str(room_for(path.stat().st_size))]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     done = subprocess.run(
         [sys.executable, "-P", *arguments], capture_output=True, text=True, errors="replace", env=os.environ | threads
