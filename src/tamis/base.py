@@ -38,7 +38,7 @@ class Selection(NamedTuple):
     """
 
     scores: NDArray[np.float64]
-    chosen: Sequence[int] = ()
+    chosen: Sequence[int] | NDArray[np.intp] = ()
 
 
 @dataclass(frozen=True)

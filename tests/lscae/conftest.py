@@ -18,7 +18,7 @@ def state(x, n_units, kept=(), candidates=None, targets=Targets(), seed=0):  # n
     n_features = x.shape[1]
     return Problem(
         MemoryRows(np.asarray(x), as_they_are(n_features), CPU),
-        n_features,
+        torch.arange(n_features),
         n_units,
         torch.tensor(kept, dtype=torch.long),
         torch.tensor([j for j in range(n_features) if j not in kept] if candidates is None else candidates),

@@ -65,7 +65,8 @@ def test_of_many_features_some_are_reconstructed_in_training_and_all_in_the_end(
     assert len(set(targets.features.tolist())) == 3
     problem = replace(problem, targets=targets)
     best, _ = run(problem, CAE)
-    assert fit_decoder(problem, CAE, best, best.chosen)(torch.zeros(1, 2)).shape == (1, 4)
+    scaling = Scaling(np.arange(4), np.zeros(4), np.ones(4))
+    assert fit_decoder(x.numpy(), scaling, CAE, best, best.chosen)(torch.zeros(1, 2)).shape == (1, 4)
 
 
 @pytest.mark.parametrize("scale", ["standard", "center", None])

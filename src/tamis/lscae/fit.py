@@ -19,7 +19,7 @@ from tamis.io.sources import TableSource
 from tamis.lscae import distributed
 from tamis.lscae.model.decoder import Decoder, fit_readout, load_decoder
 from tamis.lscae.model.layer import features_of
-from tamis.lscae.problem import ORDER, TARGETS, Batch, Problem, Targets, Trained
+from tamis.lscae.problem import TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.refine import draw_samples, expected_shares, refine
 from tamis.lscae.rows import Rows, Scaling, n_batches
@@ -29,10 +29,14 @@ from tamis.lscae.train.checkpoint import Checkpointer
 from tamis.lscae.train.loop import Callback, train
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import choose_candidates, goal_directions, pursuit_of
+from tamis.structure.directions import Directions
 from tamis.structure.pursuit import shortlist
 
 MAX_TARGETS = 2048
 """At most so many features, drawn at random, are reconstructed during training where all are the goal."""
+
+MAX_VALUES = 2**25
+"""Values of the rows that the final decoder is fitted on at a time."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Result:
     Attributes
     ----------
     trained : Trained
-        The best restart, its features numbered as in the rows that were trained on.
+        The best restart.
     objectives : list of float
         J of every restart's refined selection.
     structure : Structure or None
@@ -77,26 +81,29 @@ def fit(
     checkpointer: Checkpointer | None = None,
 ) -> Result:
     """Select features of a checked table by a recipe."""
-    used = Scaling(*task.statistics.scaling(scale))
-    rows = open_rows(X, used, recipe, device)
+    scaling = Scaling(*task.statistics.scaling(scale))
     structure, candidates = None, task.candidates
     if recipe.structure_first:
         structure, candidates = examine_features(X, task, recipe, n_threads, seed)
-    problem = state_problem(X, task, structure, candidates, rows, used, seed)
+    problem = state_problem(X, task, recipe, structure, candidates, scaling, device, seed)
     samples = draw_samples(problem, recipe)
     best, values = train_restarts(problem, recipe, samples, callback, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
-    features = features_of(best.chosen, None if problem.members is None else problem.members.cpu())
-    decoder = fit_decoder(problem, recipe, best, features)
-    return Result(best, values, structure, used, shares, decoder, features)
+    features = problem.features[features_of(best.chosen, None if problem.members is None else problem.members.cpu())]
+    decoder = fit_decoder(X, scaling, recipe, best, features)
+    if task.groups is None:
+        best = replace(best, chosen=problem.features[best.chosen], candidates=problem.features[best.candidates])
+    return Result(best, values, structure, scaling, shares, decoder, features)
 
 
-def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device) -> Rows:
-    """Return the rows of a table, in memory if they are few."""
+def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, once: bool = False) -> Rows:
+    """Return the rows of a table, in memory if they are few; they are not kept scaled if they are used once."""
     if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= recipe.batch_size):
         X = X[:]
-    kind = DiskRows if isinstance(X, TableSource) else MemoryRows
-    return kind(X, scaling, device, distributed.rank_and_size())
+    share = distributed.rank_and_size()
+    if isinstance(X, TableSource):
+        return DiskRows(X, scaling, device, share)
+    return MemoryRows(X, scaling, device, share, once)
 
 
 def examine_features(
@@ -119,35 +126,38 @@ def examine_features(
 def state_problem(
     X: Any,
     task: Task,
+    recipe: Recipe,
     structure: Structure | None,
     candidates: NDArray[np.intp],
-    rows: Rows,
     scaling: Scaling,
+    device: torch.device,
     seed: int,
 ) -> Problem:
-    """Return what is to be chosen, from what, to explain what."""
-    used, n_units = scaling.features, task.k - len(task.must_keep)
-    kept = task.must_keep
-    targets = Targets() if structure is None else goal(X, task, structure, candidates, scaling)
+    """Return what is to be chosen, from what, to explain what; only features that matter to it are in its rows."""
+    kept, targets = task.must_keep, Targets()
+    if structure is not None:
+        shown = [items if task.groups is None else task.groups.members(items) for items in (candidates, kept)]
+        directions = goal_directions(X, structure, np.intersect1d(shown[0], scaling.features))
+        scaling = scaling.of(np.concatenate([directions.features, *shown]))
+        targets = goal(task, directions, scaling)
     if task.groups is None:
+        used = scaling.features
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))
     problem = Problem(
-        rows,
-        n_features=len(used),
-        n_units=n_units,
-        kept=torch.from_numpy(kept).to(rows.device),
-        candidates=torch.from_numpy(np.sort(candidates)).to(rows.device),
-        targets=targets.to(rows.device),
+        open_rows(X, scaling, recipe, device),
+        features=torch.from_numpy(scaling.features),
+        n_units=task.k - len(task.must_keep),
+        kept=torch.from_numpy(kept).to(device),
+        candidates=torch.from_numpy(np.sort(candidates)).to(device),
+        targets=targets.to(device),
         seed=seed,
-        members=None if task.groups is None else members_of(task.groups, used).to(rows.device),
+        members=None if task.groups is None else members_of(task.groups, scaling.features).to(device),
     )
     return replace(problem, targets=draw_targets(problem)) if structure is None else problem
 
 
-def goal(X: Any, task: Task, structure: Structure, candidates: NDArray[np.intp], scaling: Scaling) -> Targets:
+def goal(task: Task, directions: Directions, scaling: Scaling) -> Targets:
     """Return the directions of the structured features as targets in the scale of the rows."""
-    features = candidates if task.groups is None else np.intersect1d(task.groups.members(candidates), scaling.features)
-    directions = goal_directions(X, structure, features)
     positions = np.searchsorted(scaling.features, directions.features)
     # The directions are of z-scores; rows may be scaled otherwise.
     rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
@@ -192,12 +202,15 @@ def train_restarts(
     return min(found, key=lambda trained: trained.objective), [trained.objective for trained in found]
 
 
-def fit_decoder(problem: Problem, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
-    """Return the decoder from the selected features to all, its last layer fitted in one pass over the rows.
+def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
+    """Return the decoder from some features to all that vary, its last layer fitted in one pass over the rows.
 
     Where no network was trained, it is linear.
     """
-    linear = Decoder((len(features), problem.n_features), torch.Generator())
+    linear = Decoder((len(features), len(scaling.features)), torch.Generator())
     decoder = load_decoder(trained.decoder) if trained.decoder else linear
-    count = n_batches(problem.rows.n_rows, recipe.batch_size)
-    return fit_readout(decoder, problem.rows.batches(count, problem.rng(ORDER)), features)
+    rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
+    size = max(1, min(recipe.batch_size, MAX_VALUES // len(scaling.features)))
+    batches = rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0))
+    inputs = torch.from_numpy(np.searchsorted(scaling.features, features.numpy()))
+    return fit_readout(decoder, batches, inputs, len(scaling.features))

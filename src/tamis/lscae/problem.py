@@ -107,8 +107,8 @@ class Problem:
     ----------
     rows : Rows
         The data.
-    n_features : int
-        Number of features of the rows.
+    features : Tensor of int
+        Positions in the table of the features of the rows; what follows is numbered as in the rows.
     n_units : int
         Number of features to choose, those that are kept anyway not counted.
     kept, candidates : Tensor of int
@@ -122,13 +122,18 @@ class Problem:
     """
 
     rows: Rows
-    n_features: int
+    features: Tensor
     n_units: int
     kept: Tensor
     candidates: Tensor
     targets: Targets
     seed: int
     members: Tensor | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the rows."""
+        return len(self.features)
 
     def rng(self, purpose: int, restart: int = 0, number: int = 0) -> np.random.Generator:
         """Return the random numbers of a purpose, such as the order of the rows in a pass or the noise of a step.

@@ -279,19 +279,17 @@ class LSCAE(FeatureSelector):
 
     def _keep(self, result: "Result", task: Task) -> Selection:
         """Set the fitted attributes, and return the scores and the order of the selected features."""
-        best, used = result.trained, result.scaling.features
-        items = used if task.groups is None else np.arange(task.groups.n_items)
+        best, n_items = result.trained, self.n_features_in_ if task.groups is None else task.groups.n_items
         self.structure_ = result.structure
         self.objective_, self.restart_objectives_ = best.objective, np.array(result.objectives)
         self.history_ = _as_table(best.history)
         self.scaling_, self.feature_means_ = tuple(result.scaling), task.statistics.mean
         self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.state_dict().items()}
-        self.decoder_features_ = used[result.features.numpy()]
-        self.units_, n_kept = items[best.chosen.numpy()], len(best.chosen) - len(best.probabilities)
-        n_items = self.n_features_in_ if task.groups is None else len(items)
+        self.decoder_features_ = result.features.numpy()
+        self.units_, n_kept = best.chosen.numpy(), len(best.chosen) - len(best.probabilities)
         self.selection_probs_ = np.zeros((len(self.units_), n_items))
         self.selection_probs_[np.arange(n_kept), self.units_[:n_kept]] = 1.0
-        self.selection_probs_[n_kept:, items[best.candidates.numpy()]] = best.probabilities.numpy()
+        self.selection_probs_[n_kept:, best.candidates.numpy()] = best.probabilities.numpy()
         scores, own = self.selection_probs_.max(axis=0, initial=0.0), self.units_[n_kept:]
         scores[own] = np.maximum(scores[own], result.shares.numpy())
         chosen = self.units_[np.argsort(-scores[self.units_], kind="stable")]

@@ -94,8 +94,8 @@ def test_the_penalty_is_chosen_by_generalised_cross_validation(noise, n_rows):
 
 
 def test_a_readout_over_batches_decodes_all_features(multiples):
-    fitted = fit_readout(decoder(1, 6, 2), multiples.split(15), torch.tensor([0]))
-    whole = fit_readout(decoder(1, 6, 2), [multiples], torch.tensor([0]))
+    fitted = fit_readout(decoder(1, 6, 2), multiples.split(15), torch.tensor([0]), 5)
+    whole = fit_readout(decoder(1, 6, 2), [multiples], torch.tensor([0]), 5)
     torch.testing.assert_close(fitted(multiples[:, :1]), whole(multiples[:, :1]))
     errors = (fitted(multiples[:, :1]) - multiples).square().mean(dim=0)
     assert (errors[[0, 1, 3, 4]] < 0.05).all()

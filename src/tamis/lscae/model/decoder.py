@@ -95,18 +95,21 @@ def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def fit_readout(decoder: Decoder, batches: Iterable[Tensor], features: Tensor) -> Decoder:
+def fit_readout(decoder: Decoder, batches: Iterable[Tensor], features: Tensor, n_features: int) -> Decoder:
     """Return a decoder from some features to all, on the CPU, its last layer fitted in one pass over batches.
 
     It is the ridge regression of all features on the hidden layer, its penalty chosen by generalised cross-validation;
     processes that share a fit sum up what they saw.
     """
     decoder = decoder.cpu()
-    moment = products = energy = n_rows = torch.zeros((), dtype=torch.float64)
+    width = len(decoder.weights[-1]) + 1
+    moment, products = (torch.zeros(width, size, dtype=torch.float64) for size in (width, n_features))
+    energy = n_rows = torch.zeros((), dtype=torch.float64)
     for batch in batches:
         x = batch.cpu().nan_to_num(nan=0.0)
         design, x = with_ones(decoder.hidden(x[:, features])).double(), x.double()
-        moment, products = moment + design.mT @ design, products + design.mT @ x
+        moment.addmm_(design.mT, design)
+        products.addmm_(design.mT, x)
         energy, n_rows = energy + x.square().sum(), n_rows + len(x)
     readout = ridge_by_validation(*map(distributed.mean, (moment, products, energy, n_rows))).float()
     decoder.weights[-1], decoder.biases[-1] = nn.Parameter(readout[:-1]), nn.Parameter(readout[-1])

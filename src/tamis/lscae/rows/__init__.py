@@ -37,6 +37,11 @@ class Scaling(NamedTuple):
     center: NDArray[np.float64]
     spread: NDArray[np.float64]
 
+    def of(self, wanted: NDArray[np.intp]) -> "Scaling":
+        """Return the scaling of those of the used features that are wanted."""
+        known = np.isin(self.features, wanted)
+        return Scaling(self.features[known], self.center[known], self.spread[known])
+
     def apply(self, block: Any) -> Tensor:
         """Return ``(x − center) / spread`` of a block of the used features, computed in float64, as float32.
 
