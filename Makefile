@@ -58,21 +58,21 @@ docs: $(DOCS)
 # The tests with the oldest and with the newest versions of what tamis needs, each in an environment of its own.
 # Old releases may use what newer ones warn of. Newest is the torch of constraints.txt, unless TORCH says otherwise.
 TORCH ?= $(shell grep '^torch==' constraints.txt)
-TOOLS := hypothesis mypy numpydoc polars pytest pyyaml
-TESTS ?= tests --ignore tests/research --ignore tests/test_wheel.py
+TOOLS := hypothesis mypy numpydoc polars pytest pytest-xdist pyyaml
+TESTS ?= -n auto --dist worksteal tests --ignore tests/research --ignore tests/test_wheel.py
 
 OLD := -W ignore::DeprecationWarning -W ignore::FutureWarning -W 'ignore:The number of unique classes:UserWarning'
 
 test-lowest:
 	$(PYTHON) -m venv --clear build/lowest
 	build/lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt '.[all]' $(TOOLS)
-	build/lowest/bin/python -m pytest $(OLD) $(TESTS)
+	OMP_NUM_THREADS=1 build/lowest/bin/python -m pytest $(OLD) $(TESTS)
 
 test-newest:
 	$(PYTHON) -m venv --clear build/newest
 	build/newest/bin/python -m pip install --quiet '$(TORCH)'
 	build/newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager '.[all]' '$(TORCH)' $(TOOLS)
-	build/newest/bin/python -m pytest $(TESTS)
+	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest $(TESTS)
 
 # Wheel and sdist into build/dist, checked as a user would: metadata, size, a fresh environment for each Python, tests.
 release-check: setup
