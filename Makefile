@@ -56,19 +56,25 @@ docs: $(DOCS)
 	$(BIN)/python docs/check_links.py build/docs/html
 
 # The tests with the oldest and with the newest versions of what tamis needs, each in an environment of its own.
-# Old releases may use what newer ones warn of. Newest is the torch of constraints.txt, unless TORCH says otherwise.
+# TORCH=torch==... replaces the torch of constraints-lowest.txt, or that of constraints.txt for the newest.
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 TOOLS := hypothesis mypy numpydoc polars pytest pytest-xdist pyyaml
 TESTS ?= -n auto --dist worksteal tests --ignore tests/research --ignore tests/test_wheel.py
 
+# Old releases may use what newer ones warn of.
 OLD := -W ignore::DeprecationWarning -W ignore::FutureWarning -W 'ignore:The number of unique classes:UserWarning'
 
+test-lowest: TORCH = $(shell grep '^torch==' constraints-lowest.txt)
 test-lowest:
+	rm -rf build/lib
 	$(PYTHON) -m venv --clear build/lowest
-	build/lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt '.[all]' $(TOOLS)
+	grep -v '^torch==' constraints-lowest.txt >build/lowest/constraints.txt
+	build/lowest/bin/python -m pip install --quiet '$(TORCH)'
+	build/lowest/bin/python -m pip install --quiet --constraint build/lowest/constraints.txt '.[all]' $(TOOLS)
 	OMP_NUM_THREADS=1 build/lowest/bin/python -m pytest $(OLD) $(TESTS)
 
 test-newest:
+	rm -rf build/lib
 	$(PYTHON) -m venv --clear build/newest
 	build/newest/bin/python -m pip install --quiet '$(TORCH)'
 	build/newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager '.[all]' '$(TORCH)' $(TOOLS)

@@ -45,6 +45,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,
     "doc_module": ("tamis",),
     "backreferences_dir": "generated/backreferences",
     "inspect_global_variables": True,
