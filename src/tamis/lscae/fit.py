@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from joblib import parallel_config
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from tamis.base import Task
@@ -114,7 +114,7 @@ def examine_features(
     Processes that share a fit have what the first one found.
     """
     n_units = task.k - len(task.must_keep)
-    with threadpool_limits(n_threads, user_api="blas"):
+    with parallel_config("threading", n_jobs=n_threads):
         structure = find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed)
         candidates = choose_candidates(structure, task.candidates, n_units, task.owner)
         if len(candidates) > recipe.shortlist * n_units > 0:
@@ -177,9 +177,9 @@ def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:
 
 def draw_targets(problem: Problem) -> Targets:
     """Return all features as the goal, or some of very many."""
-    if problem.n_features <= MAX_TARGETS:
+    if len(problem.features) <= MAX_TARGETS:
         return Targets()
-    chosen = problem.rng(TARGETS).permutation(problem.n_features)[:MAX_TARGETS]
+    chosen = problem.rng(TARGETS).permutation(len(problem.features))[:MAX_TARGETS]
     return Targets(torch.from_numpy(chosen).to(problem.rows.device))
 
 

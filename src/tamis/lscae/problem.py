@@ -130,11 +130,6 @@ class Problem:
     seed: int
     members: Tensor | None = None
 
-    @property
-    def n_features(self) -> int:
-        """Number of features of the rows."""
-        return len(self.features)
-
     def rng(self, purpose: int, restart: int = 0, number: int = 0) -> np.random.Generator:
         """Return the random numbers of a purpose, such as the order of the rows in a pass or the noise of a step.
 

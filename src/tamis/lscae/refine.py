@@ -43,7 +43,7 @@ def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     Of one sample alone, exchanges learn by heart what is not true of other rows.
     """
     size = recipe.batch_size if recipe.uses_network else recipe.evaluation_rows
-    count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * problem.n_features)))
+    count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * len(problem.features))))
     drawn = sample_rows(problem.rows, size, count, problem.rng(EVALUATION))
     return [problem.targets.batch(x, center=not recipe.uses_codes) for x in drawn]
 

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 Indices = NDArray[np.intp]
@@ -19,6 +20,10 @@ MIN_REST = 0.05
 
 BLOCK = 256
 """Features whose polynomials are computed at a time, so that what is computed on the way stays in the cache."""
+
+
+MIN_FEATURES = 2048
+"""Of no more features, threads cost more than they gain."""
 
 
 class RankBasis(NamedTuple):
@@ -47,14 +52,17 @@ def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0)
     n, d = X.shape
     values = np.zeros((len(POLYNOMIALS), d + n_more, n), dtype=np.float32)
     present = np.zeros((len(POLYNOMIALS), d + n_more), dtype=bool)
-    for start in range(0, d, BLOCK):
-        block = slice(start, min(start + BLOCK, d))
+
+    def fill(block: slice) -> None:
         features = np.ascontiguousarray(X[:, block].T, dtype=np.float64)
         for rows in batches:
             # Rows are sorted, so that a batch of all of them needs no copy.
             where: Any = slice(None) if len(rows) == n else rows
             values[:, block, where] = _polynomials(features[:, where])
         present[:, block] = np.any(values[:, block], axis=2)
+
+    blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
+    Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")(delayed(fill)(block) for block in blocks)
     return RankBasis(values, present, not np.isnan(X).any())
 
 

@@ -1,16 +1,21 @@
 """How strongly each feature depends on another one, and how strongly shuffled features do."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from tamis.structure.bases import Indices, RankBasis
+from tamis.structure.bases import MIN_FEATURES, Indices, RankBasis
 
 Products = tuple[tuple[int, int], ...]
 PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
 """Polynomials of one feature and of another, by their place in the basis, whose correlations are compared."""
+
+Pairs = tuple[Any, Any, Products, bool]
+"""Features, partners that they are compared with, by which products, and whether the partners learn of it too."""
 
 COST = 2.5
 """What a further correlation costs: about as much as it adds, by chance, to the largest of many sums."""
@@ -63,23 +68,43 @@ def strongest_dependence(
     """
     total = basis.values.shape[1]
     found = Strongest(np.full(total, -np.inf, np.float32), np.full(total, -1), np.zeros(total, np.intp))
-    numbers, few = np.arange(total), d <= 2 * BUCKET * ROUNDS
-    for rows, partners, products in _tiles(d, total) if few else _buckets(basis, d, found, rng):
-        first = basis.take(rows)
-        # The partners in a bucket are the first ones of its features.
-        second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
-        T = dependence(first, second, products)
-        if owner is not None:
-            # A shuffled feature is of no group.
-            groups = np.append(owner, np.full(total - d, -1))
-            T[groups[numbers[rows], None] == groups[numbers[partners]]] = -np.inf
+    # A shuffled feature is of no group.
+    groups = None if owner is None else np.append(owner, np.full(total - d, -1))
+    if d <= 2 * BUCKET * ROUNDS:
+        _compare_all(basis, _tiles(d, total), groups, found, np.add)
+    else:
         # Copies meet in one tile only, but in several buckets.
-        _keep_largest(found, numbers[rows], T, numbers[partners], np.add if few else np.maximum)
-        # All pairs of two different tiles are seen once, for both.
-        if few and partners.start < rows.start < d:
-            _keep_largest(found, numbers[partners], T.T, numbers[rows], np.add)
+        _compare_all(basis, _buckets(basis, d, rng), groups, found, np.maximum)
+        _compare_all(basis, _hubs(found, d, rng), groups, found, np.maximum)
     null = found.strength[d:].astype(np.float64)
     return Strongest(found.strength[:d], found.partner[:d], found.n_copies[:d]), np.sort(null[np.isfinite(null)])
+
+
+def _compare_all(
+    basis: RankBasis, pairs: Iterable[Pairs], groups: Indices | None, found: Strongest, count: Callable[..., Any]
+) -> None:
+    """Compare pairs of features, on the threads of :func:`joblib.parallel_config`, and keep the strongest of each."""
+    parallel = Parallel(None if len(found.strength) > MIN_FEATURES else 1, require="sharedmem", return_as="generator")
+    compared = parallel(delayed(_compare)(basis, *some, groups) for some in pairs)
+    for features, strength, partner, n_copies in chain.from_iterable(compared):
+        found.n_copies[features] = count(found.n_copies[features], n_copies)
+        better = strength > found.strength[features]
+        found.strength[features[better]] = strength[better]
+        found.partner[features[better]] = partner[better]
+
+
+def _compare(
+    basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
+) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices]]:
+    """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
+    numbers, first = np.arange(basis.values.shape[1]), basis.take(rows)
+    # The partners in a bucket are the first ones of its features.
+    second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
+    T, rows, partners = dependence(first, second, products), numbers[rows], numbers[partners]
+    if groups is not None:
+        T[groups[rows, None] == groups[partners]] = -np.inf
+    sides = [(rows, T, partners), (partners, T.T, rows)]
+    return [(features, *_largest(features, values, others)) for features, values, others in sides[: 1 + mutual]]
 
 
 def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCTS) -> NDArray[np.float32]:
@@ -129,25 +154,21 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     return np.maximum(met, 1 / n), (energy_x @ in_y.T) * (in_x @ energy_y.T)
 
 
-def _tiles(d: int, total: int) -> Iterator[tuple[Any, Any, Products]]:
-    """Yield tiles that cover every pair of a feature and one of the first d once."""
+def _tiles(d: int, total: int) -> Iterator[Pairs]:
+    """Yield tiles that cover every pair of a feature and one of the first d once; two different ones for both."""
     tiles = [slice(a, min(a + TILE, end)) for begin, end in ((0, d), (d, total)) for a in range(begin, end, TILE)]
     for number, partners in enumerate(tiles):
         if partners.start < d:
-            yield from ((rows, partners, PRODUCTS) for rows in tiles[number:])
+            yield from ((rows, partners, PRODUCTS, partners.start < rows.start < d) for rows in tiles[number:])
 
 
-def _buckets(
-    basis: RankBasis, d: int, found: Strongest, rng: np.random.Generator
-) -> Iterator[tuple[Any, Any, Products]]:
+def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,
     Charikar 2002), and the order is cut into buckets, in which trends are compared. In every fourth round each is
     projected by its trend or by its second polynomial, as a coin decides, so that features meet that depend on each
-    other without a trend, and all products are compared. At last all
-    are compared with some of those that depend on others more than any shuffled feature does, so that a group of which
-    two have met is known to all its members.
+    other without a trend, and all products are compared.
     """
     total, n = basis.values.shape[1:]
     for number in range(ROUNDS):
@@ -160,28 +181,32 @@ def _buckets(
         codes = (signs ^ signs[:, :1]) @ (1 << np.arange(BITS)[::-1])
         for bucket in np.array_split(np.argsort(codes, kind="stable"), max(1, total // BUCKET)):
             bucket = np.sort(bucket)
-            yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1]
+            yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1], False
+
+
+def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
+    """Yield all features with some of those that depend on others more than any shuffled feature does.
+
+    A group of which two have met is then known to all its members.
+    """
     known = np.flatnonzero(found.strength[:d] > found.strength[d:].max())
-    hubs = np.sort(rng.permutation(known)[:TILE])
-    yield from ((slice(start, min(start + TILE, total)), hubs, PRODUCTS) for start in range(0, total, TILE))
+    hubs, total = np.sort(rng.permutation(known)[:TILE]), len(found.strength)
+    if len(hubs):
+        for start in range(0, total, TILE):
+            yield slice(start, min(start + TILE, total)), hubs, PRODUCTS, False
 
 
-def _keep_largest(
-    found: Strongest, features: Indices, T: NDArray[np.float32], partners: Indices, count: Callable[..., Any]
-) -> None:
-    """Update the record of features by their dependence on partners; a feature and near copies do not count."""
-    if not len(partners):
-        return
+def _largest(
+    features: Indices, T: NDArray[np.float32], partners: Indices
+) -> tuple[NDArray[np.float32], Indices, Indices]:
+    """Return the largest dependence of each feature, on which partner, and its copies, which do not count."""
     _, same, itself = np.intersect1d(features, partners, assume_unique=True, return_indices=True)
     T[same, itself] = -np.inf
-    best = T.argmax(axis=1)
+    n_copies, best = np.zeros(len(T), np.intp), T.argmax(axis=1)
     value = T[np.arange(len(T)), best]
     if np.isposinf(value).any():
         copies = np.isposinf(T)
-        found.n_copies[features] = count(found.n_copies[features], copies.sum(axis=1))
-        T = np.where(copies, -np.inf, T)
+        n_copies, T = copies.sum(axis=1), np.where(copies, -np.inf, T)
         best = T.argmax(axis=1)
         value = T[np.arange(len(T)), best]
-    better = value > found.strength[features]
-    found.strength[features[better]] = value[better]
-    found.partner[features[better]] = partners[best[better]]
+    return value, partners[best], n_copies

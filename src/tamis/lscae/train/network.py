@@ -30,7 +30,11 @@ class Network(nn.Module):
         generator = problem.generator(restart)
         layer = ConcreteLayer(problem.n_units, problem.candidates, problem.kept, problem.members)
         self.layer = layer.to(problem.rows.device)
-        sizes = (problem.n_units + len(problem.kept), *recipe.hidden_units, problem.targets.count(problem.n_features))
+        sizes = (
+            problem.n_units + len(problem.kept),
+            *recipe.hidden_units,
+            problem.targets.count(len(problem.features)),
+        )
         self.decoder = Decoder(sizes, generator) if recipe.uses_network else None
         rates = {"layer": recipe.selector_lr, "decoder": recipe.decoder_lr}
         self.optimiser = Adam({name: rates[name.split(".")[0]] for name, _ in self.named_parameters()})
