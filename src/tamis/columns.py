@@ -124,16 +124,23 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     if issparse(block):
         return _sparse_statistics(block, first_row)
     block = block.astype(np.float64, copy=False)
-    bad, gaps = ~np.isfinite(block), np.isnan(block)
-    bad_row = first_row + int(bad.any(axis=1).argmax()) if bad.any() else -1
-    low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
+    low, high = block.min(axis=0), block.max(axis=0)
+    missing = non_finite = np.zeros(block.shape[1], np.intp)
+    bad_row, gaps = -1, None
+    if not (np.isfinite(low) & np.isfinite(high)).all():
+        bad, gaps = ~np.isfinite(block), np.isnan(block)
+        missing, non_finite = gaps.sum(axis=0), bad.sum(axis=0)
+        bad_row = first_row + int(bad.any(axis=1).argmax())
+        low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
     unit = np.ldexp(1.0, np.frexp(np.fmax(-low, high))[1] - 1)
-    missing, scaled = gaps.sum(axis=0), block / unit
-    count = np.maximum(len(block) - missing, 1)
-    mean = (np.where(gaps, 0.0, scaled) if missing.any() else scaled).sum(axis=0) / count
-    squares = np.square(np.where(gaps, 0.0, scaled - mean) if missing.any() else scaled - mean)
-    std = np.sqrt(squares.sum(axis=0) / count)
-    non_finite = bad.sum(axis=0)
+    count, scaled = np.maximum(len(block) - missing, 1), block / unit
+    if gaps is not None:
+        scaled[gaps] = 0.0
+    mean = scaled.sum(axis=0) / count
+    scaled -= mean
+    if gaps is not None:
+        scaled[gaps] = 0.0
+    std = np.sqrt(np.square(scaled, out=scaled).sum(axis=0) / count)
     return ColumnStatistics(len(block), mean * unit, std * unit, low, high, missing, non_finite, bad_row, ~(low < high))
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy.sparse import csc_matrix, csr_array, csr_matrix
 
 from tamis import find_structure, open_source
@@ -316,3 +317,13 @@ def test_cells_that_are_missing_together_are_no_evidence():
         X[:120, :10] = np.nan
         n_called += find_structure(X, random_state=seed).n_structured > 0
     assert n_called <= 7
+
+
+def test_threads_change_nothing(rng):
+    X = rng.standard_normal((60, 2500))
+    X[:, 3] += X[:, 7]
+    alone = find_structure(X, random_state=0)
+    with parallel_config("threading", n_jobs=2):
+        shared = find_structure(X, random_state=0)
+    np.testing.assert_array_equal(alone.pvalues, shared.pvalues)
+    np.testing.assert_array_equal(alone.partner, shared.partner)

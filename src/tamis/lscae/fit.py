@@ -5,6 +5,7 @@ Validation comes before (:class:`tamis.base.FeatureSelector`), the verdict after
 """
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,8 @@ from tamis.structure.pursuit import shortlist
 MAX_TARGETS = 2048
 """At most so many features, drawn at random, are reconstructed during training where all are the goal."""
 
-MAX_VALUES = 2**25
-"""Values of the rows that the final decoder is fitted on at a time."""
+MAX_VALUES, MAX_ROWS = 2**25, 2**17
+"""Values that the final decoder is fitted on at a time, and rows in all: more would not change a linear map."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def train_restarts(
 
 
 def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
-    """Return the decoder from some features to all that vary, its last layer fitted in one pass over the rows.
+    """Return the decoder from some features to all that vary, its last layer fitted to the rows.
 
     Where no network was trained, it is linear.
     """
@@ -211,6 +212,6 @@ def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, feat
     decoder = load_decoder(trained.decoder) if trained.decoder else linear
     rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
     size = max(1, min(recipe.batch_size, MAX_VALUES // len(scaling.features)))
-    batches = rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0))
+    batches = islice(rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(MAX_ROWS, size))
     inputs = torch.from_numpy(np.searchsorted(scaling.features, features.numpy()))
     return fit_readout(decoder, batches, inputs, len(scaling.features))

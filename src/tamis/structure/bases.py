@@ -36,9 +36,9 @@ class RankBasis(NamedTuple):
     present: NDArray[np.bool_]
     complete: bool
 
-    def take(self, features: Indices | slice) -> "RankBasis":
-        """Return the basis of some features."""
-        return RankBasis(self.values[:, features], self.present[:, features], self.complete)
+    def take(self, features: Indices | slice, n_degrees: int | None = None) -> "RankBasis":
+        """Return the basis of some features, or its first degrees."""
+        return RankBasis(self.values[:n_degrees, features], self.present[:n_degrees, features], self.complete)
 
 
 def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:

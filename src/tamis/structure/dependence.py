@@ -29,6 +29,9 @@ TILE = 512
 BUCKET, ROUNDS, BITS = 256, 16, 24
 """Features in a bucket, how often a wide table is dealt into buckets, and random projections that decide about it."""
 
+MANY = 2**18
+"""Of more features than that, two that depend on each other meet more rarely, and there are twice as many rounds."""
+
 SHUFFLED_TOGETHER = 32
 """Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
 
@@ -97,10 +100,12 @@ def _compare(
     basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
 ) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices]]:
     """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
-    numbers, first = np.arange(basis.values.shape[1]), basis.take(rows)
+    n_degrees = max(products)[0] + 1
+    first = basis.take(rows, n_degrees)
     # The partners in a bucket are the first ones of its features.
-    second = basis.take(partners) if isinstance(rows, slice) else first.take(slice(len(partners)))
-    T, rows, partners = dependence(first, second, products), numbers[rows], numbers[partners]
+    second = basis.take(partners, n_degrees) if isinstance(rows, slice) else first.take(slice(len(partners)))
+    T = dependence(first, second, products)
+    rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
         T[groups[rows, None] == groups[partners]] = -np.inf
     sides = [(rows, T, partners), (partners, T.T, rows)]
@@ -171,7 +176,7 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
     other without a trend, and all products are compared.
     """
     total, n = basis.values.shape[1:]
-    for number in range(ROUNDS):
+    for number in range(ROUNDS if total <= MANY else 2 * ROUNDS):
         planes = rng.standard_normal((n, BITS)).astype(np.float32)
         signs = basis.values[0] @ planes > 0
         if number % 4 == 3:

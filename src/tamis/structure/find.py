@@ -23,8 +23,9 @@ from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, row
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
 
-N_SHUFFLED = 1000
-"""Shuffled features whose strengths p-values are taken from."""
+N_SHUFFLED, FEATURES_PER_SHUFFLED = 1000, 50
+"""Shuffled features whose strengths p-values are taken from, at least, and how many features there are to each of them
+in very wide tables, whose p-values lie further out in the tail."""
 
 MIN_STRENGTH = 8.0
 """Features that so few rows carry that no dependence could be stronger, by one product, are not tested."""
@@ -191,7 +192,8 @@ def examine(
 ) -> Structure:
     """Compute which features of some rows carry structure, and their directions; ``owner`` is the group of each."""
     features, X = _features_to_test(sample)
-    basis = rank_basis(X, batches, N_SHUFFLED if len(features) > 1 else 0)
+    n_shuffled = max(N_SHUFFLED, len(features) // FEATURES_PER_SHUFFLED) if len(features) > 1 else 0
+    basis = rank_basis(X, batches, n_shuffled)
     add_shuffled(basis, len(features), batches, rng)
     found, null = strongest_dependence(basis, len(features), rng, None if owner is None else owner[features])
     pvalues = tail_probability(found.strength.astype(np.float64), null)

@@ -25,8 +25,12 @@ def sample_rows(
         X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
     n, d = X.shape if source is None else source.shape
     width = X.nnz // n if issparse(X) else d
-    rows = np.sort(rng.permutation(n)[: min(MAX_ROWS, max(min_rows, max_cells // max(1, width)))])
-    taken: Any = source.take(rows) if source is not None else X[rows]
+    size = min(n, MAX_ROWS, max(min_rows, max_cells // max(1, width)))
+    if source is None:
+        rows = np.sort(rng.permutation(n)[:size])
+        taken: Any = X[rows]
+    else:
+        taken, rows = source.sample(size, rng)
     taken = taken.tocsc() if issparse(taken) else np.asarray(taken)
     if taken.dtype not in (np.float32, np.float64):
         taken = taken.astype(np.float64)

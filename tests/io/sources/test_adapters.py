@@ -6,6 +6,7 @@ import anndata
 import dask.array as da
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 import zarr
 from pyarrow import dataset
@@ -103,3 +104,29 @@ def test_a_dask_array_is_not_gathered(table, monkeypatch):
         assert selector.fit(array).support_.sum() == 2
     with pytest.raises(TypeError, match="MCFS needs the whole table in memory"):
         MCFS(2).fit(array)
+
+
+def test_samples_of_a_long_table_are_drawn_from_rows_that_are_read_once(rng):
+    X = rng.standard_normal((20_000, 3))
+    read = []
+
+    class Counted(TableSource):
+        def _read(self, start, stop):
+            read.append(stop - start)
+            return X[start:stop]
+
+    source = Counted("X", X.shape)
+    source.column_statistics()
+    for seed in range(3):
+        rows, positions = source.sample(500, np.random.default_rng(seed))
+        assert (np.diff(positions) > 0).all()
+        np.testing.assert_array_equal(rows, X[positions])
+    assert sum(read) == 20_000
+
+
+def test_parquet_keeps_single_precision_if_all_features_have_it(tmp_path, rng):
+    frame = pd.DataFrame(rng.standard_normal((50, 3)).astype(np.float32), columns=list("abc"))
+    frame.to_parquet(tmp_path / "single.parquet")
+    frame.astype({"b": "int64"}).to_parquet(tmp_path / "mixed.parquet")
+    assert open_source(tmp_path / "single.parquet")[:].dtype == np.float32
+    assert open_source(tmp_path / "mixed.parquet")[:].dtype == np.float64

@@ -59,7 +59,7 @@ class ParquetParts(TableSource):
         if self._open[0] != group or self._open[1] > start:
             self._open = (group, int(self._borders[group]), self._batches(group))
         _, place, batches = self._open
-        found = [np.empty((0, self.shape[1]))]
+        found: list[NDArray[Any]] = [np.empty((0, self.shape[1]), np.float32)]
         while place < stop and (batch := next(batches, None)) is not None:
             end = place + batch.num_rows
             if end > stop:
@@ -89,11 +89,13 @@ def _metadata(path: str | os.PathLike[str]) -> Any:
 
 
 def _numbers(batch: Any) -> NDArray[Any]:
-    table = np.empty((batch.num_rows, batch.num_columns))
-    for place, column in enumerate(batch.columns):
+    kind = "float32" if all(str(column.type) == "float" for column in batch.columns) else "float64"
+    # Features lie one after the other in the file, too.
+    table = np.empty((batch.num_columns, batch.num_rows), kind)
+    for values, column in zip(table, batch.columns, strict=True):
         # Missing values become NaN, which is reported with its place like any other.
-        table[:, place] = column.cast("float64").to_numpy(zero_copy_only=False)
-    return table
+        values[:] = column.cast(kind).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(table.T)
 
 
 def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:

@@ -21,6 +21,9 @@ Names = Sequence[str] | NDArray[Any] | None
 BLOCK_BYTES = 2**22
 """Stored bytes that are read in one go, about."""
 
+POOL_ROWS, POOL_BYTES = 2**13, 2**28
+"""Rows that samples of a long table are drawn from, if they have no more stored bytes than that."""
+
 AGAIN = "see that the table is whole and did not change meanwhile, and fit again"
 
 
@@ -59,6 +62,7 @@ class TableSource(ABC):
         self.row_bytes = max(1.0, float(row_bytes))
         self._stamps = {os.fspath(path): _stamp(path) for path in files}
         self._statistics: ColumnStatistics | None = None
+        self._pool: tuple[NDArray[np.intp], Any] | None = None
         self.opened_by: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
 
     @abstractmethod
@@ -116,14 +120,38 @@ class TableSource(ABC):
         ``heard`` is told how many rows were read.
         """
         if self._statistics is None:
+            drawn, parts = self._drawn(), list[Any]()
+
             # Statistics are merged one by one: those of a block are as large as it is if it holds few rows.
-            def parts() -> Iterator[ColumnStatistics]:
+            def statistics() -> Iterator[ColumnStatistics]:
                 for start, block in self.blocks():
+                    own = slice(*np.searchsorted(drawn, [start, start + block.shape[0]]))
+                    parts.append(block[drawn[own] - start])
                     yield block_statistics(block, start)
                     heard(start + block.shape[0])
 
-            self._statistics = reduce(ColumnStatistics.merged, parts())
+            self._statistics = reduce(ColumnStatistics.merged, statistics())
+            self._pool = (drawn, stacked(parts))
         return self._statistics
+
+    def _drawn(self) -> NDArray[np.intp]:
+        n, pays = self.shape[0], self.shape[0] > POOL_ROWS and POOL_ROWS * self.row_bytes <= POOL_BYTES
+        return np.sort(np.random.default_rng(0).choice(n, POOL_ROWS if pays else 0, replace=False))
+
+    def sample(self, size: int, rng: np.random.Generator) -> tuple[Any, NDArray[np.intp]]:
+        """Return random rows and their sorted positions; those of a long table are drawn from some that are read once.
+
+        A pass over the table for its statistics reads them on the way.
+        """
+        if self._pool is None:
+            drawn = self._drawn()
+            self._pool = (drawn, self.take(drawn) if len(drawn) else None)
+        positions, rows = self._pool
+        if len(positions) < size:
+            positions = np.sort(rng.permutation(self.shape[0])[:size])
+            return self.take(positions), positions
+        chosen = np.sort(rng.permutation(len(positions))[:size])
+        return rows[chosen], positions[chosen]
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         """Return rows by sorted positions; whole blocks are read on the way."""
