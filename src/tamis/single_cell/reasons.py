@@ -107,25 +107,3 @@ def programme_table(table: Any) -> Any:
         }
     ordered = sorted(rows, key=int)
     return pandas.DataFrame([rows[name] for name in ordered], ordered, ["n_genes", "selected", "covered", "missed"])
-
-
-def notes(
-    data: Expression,
-    structure: Structure,
-    programmes: Programmes,
-    selected: NDArray[np.intp],
-    layer: str,
-    batch_key: str | None,
-) -> dict[str, Any]:
-    """Return what ``adata.uns`` tells of a panel: text and numbers, which h5ad can hold."""
-    is_linear = data.kind in ("counts", "linear")
-    return {
-        "layer": layer,
-        "input": data.kind,
-        "normalisation": "size factors (median total) and log1p" if is_linear else "none",
-        "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
-        "genes": data.genes[selected].astype(object),
-        "n_programmes": programmes.directions.shape[1],
-        "n_filler": int((~structure.structured[selected]).sum()),
-        "batch_key": batch_key or "",
-    }

@@ -12,7 +12,7 @@ from tamis.extras import require
 from tamis.single_cell.alignment import Programmes, align, find_programmes, leading_directions, serve
 from tamis.single_cell.expression import Expression, column, read_expression
 from tamis.single_cell.families import matching_genes
-from tamis.single_cell.reasons import gene_table, notes
+from tamis.single_cell.reasons import gene_table
 from tamis.sizes import choose_k
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import FillerWarning
@@ -46,9 +46,9 @@ def select_genes(
 
     Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts thinned to equal
     depth if counts can be had. The principal directions above chance of those that pass, each gene counting alike, are
-    the programmes; genes that follow none are left out. The panel begins with the genes that explain the programmes,
-    one for each. The others are chosen one by one so that the similarities of cells by the panel agree with those by
-    all genes with structure.
+    the programmes, and genes that follow them can be chosen. The panel begins with the genes that explain the
+    programmes, one for each. The others are chosen one by one so that the similarities of cells by the panel agree with
+    those by all genes that follow programmes.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def select_genes(
 
         - ``tamis_selected`` and ``tamis_rank`` (1 is the first that was chosen);
         - ``tamis_score``: the share of the gene's variance that the programmes explain;
-        - ``tamis_pvalue`` and ``tamis_structured``: evidence that it depends on other genes;
+        - ``tamis_pvalue``: evidence that it depends on other genes;
+        - ``tamis_structured``: whether the programmes explain it above chance;
         - ``tamis_programme``: the direction that it follows most, for structured genes;
         - ``tamis_stands_for``: for selected genes, up to five others that follow it more than any other selected one;
         - ``tamis_explained``: the share of the variance of a structured gene that the panel predicts in cells held out;
@@ -116,17 +117,28 @@ def select_genes(
     kept, free = _limits(data, must_keep, never, expression)
     k = _size(n_genes, data, kept, free)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
-    values, structure = _structure(data, None if labels is None else labels[data.cells], batches, random_state)
+    values, structure = _structure(data, labels[data.cells], batches, random_state)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
-    # What passed by chance follows no programme.
-    structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
+    follow = programmes.followed_by(values)
+    # Genes without evidence of their own may follow programmes, but only if these have any, and not in each batch.
+    strict = batches == "all" or not structure.n_structured
+    structure = replace(structure, structured=follow & structure.structured if strict else follow)
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {k} genes among {structure.n_structured} with structure")
     costs, families = _penalties(data, penalty), _groups(data, groups)
     selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs)
     say("Collecting the reasons")
     table = gene_table(data, values, structure, programmes, selected)
-    table.attrs = notes(data, structure, programmes, selected, "raw" if use_raw else layer or "X", batch_key)
+    table.attrs = {
+        "layer": "raw" if use_raw else layer or "X",
+        "input": data.kind,
+        "normalisation": "size factors (median total) and log1p" if data.kind in ("counts", "linear") else "none",
+        "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
+        "genes": data.genes[selected].astype(object),
+        "n_programmes": programmes.directions.shape[1],
+        "n_filler": int((~structure.structured[selected]).sum()),
+        "batch_key": batch_key or "",
+    }
     if not inplace:
         return table
     # Everything is computed before the first change, so that a failure leaves adata as it was.
@@ -136,11 +148,12 @@ def select_genes(
     return None
 
 
-def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[np.str_] | None:
+def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[Any]:
+    """Return the batch of each cell, 0 for all cells without a key."""
     if batches not in ("any", "all"):
         raise ValueError(f"batches takes 'any' or 'all'; got {batches!r}.")
     if batch_key is None:
-        return None
+        return np.zeros(adata.n_obs, np.intp)
     labels = np.asarray(column(adata.obs, batch_key, "batch_key").astype(str))
     names, counts = np.unique(labels, return_counts=True)
     if counts.min() < MIN_BATCH:
@@ -179,25 +192,18 @@ def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], free: ND
 
 
 def _structure(
-    data: Expression, labels: NDArray[np.str_] | None, batches: str, random_state: int | None
+    data: Expression, labels: NDArray[Any], batches: str, random_state: int | None
 ) -> tuple[NDArray[np.float32], Structure]:
     """Return the sampled expression, centred within batches, and the test of its genes."""
-    if labels is None:
-        return _centred(data.sample), find_structure(data.tested, random_state=random_state)
-    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    names, counts = np.unique(labels, return_counts=True)
     # Of a rare batch fewer cells may have been drawn than can be compared.
-    known = counts[codes] >= MIN_BATCH
-    sample, tested, codes = data.sample[known], data.tested[known], codes[known]
-    structure = find_structure(tested, batch=codes, random_state=random_state)
+    parts = [np.flatnonzero(labels == name) for name in names[counts >= min(MIN_BATCH, counts.max())]]
+    cells = np.concatenate(parts)
+    structure = find_structure(data.tested[cells], batch=labels[cells], random_state=random_state)
     if batches == "all":
-        parts = [tested[codes == code] for code in np.unique(codes)]
-        in_all = np.all([find_structure(part, random_state=random_state).structured for part in parts], axis=0)
-        structure = replace(structure, structured=structure.structured & in_all)
-    return np.vstack([_centred(sample[codes == code]) for code in np.unique(codes)]), structure
-
-
-def _centred(sample: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(sample - sample.mean(axis=0))
+        in_each = [find_structure(data.tested[part], random_state=random_state).structured for part in parts]
+        structure = replace(structure, structured=structure.structured & np.all(in_each, axis=0))
+    return np.vstack([data.sample[part] - data.sample[part].mean(axis=0) for part in parts]), structure
 
 
 def _structured(structure: Structure, free: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -220,6 +226,7 @@ def _chosen(
     """Return k genes in order: those to keep, those that serve programmes, and those that align."""
     n_free = k - len(kept)
     order = structure.order[(free & ~np.isin(groups, groups[kept]))[structure.order]]
+    order = order[np.argsort(~structure.structured[order], kind="stable")]
     n_good = int(structure.structured[order].sum())
     if n_good < n_free:
         warn(
