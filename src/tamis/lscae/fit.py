@@ -98,9 +98,10 @@ def fit(
 
 
 def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, once: bool = False) -> Rows:
-    """Return the rows of a table, in memory if they are few; they are not kept scaled if they are used once."""
-    if isinstance(X, TableSource) and (fits_in_buffer(X) or X.shape[0] <= recipe.batch_size):
-        X = X[:]
+    """Return the rows of a table, in memory if what is used of them is small; not kept scaled if used once."""
+    used, n_used = scaling.features, len(scaling.features)
+    if isinstance(X, TableSource) and (fits_in_buffer(X, n_used) or X.shape[0] <= recipe.batch_size):
+        X, scaling = X[:, used], scaling._replace(features=np.arange(n_used))
     share = distributed.rank_and_size()
     if isinstance(X, TableSource):
         return DiskRows(X, scaling, device, share)

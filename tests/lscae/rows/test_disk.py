@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tamis import CAE, LSCAE, ConcreteLaplacian
-from tamis.io.sources import open_source, source
+from tamis.io.sources import TableSource, open_source, source
 from tamis.lscae.rows import Scaling, disk
 from tamis.lscae.rows.disk import DiskRows
 
@@ -93,3 +93,20 @@ def test_blocks_of_the_user_are_streamed(blobs, small_buffers):
 
     fitted = LSCAE(2, max_epochs=60, batch_size=30, random_state=0).fit(Blocks())
     assert set(blobs.groups[fitted.selected_]) == {0, 1}
+
+
+def test_of_a_wide_table_the_features_that_matter_are_read_once(rng, monkeypatch):
+    X = rng.standard_normal((300, 400))
+    X[:, 1:6] += 2 * X[:, :1]
+    n_read = []
+
+    class Wide(TableSource):
+        def _read(self, start, stop):
+            n_read.append(stop - start)
+            return X[start:stop]
+
+    monkeypatch.setattr(disk, "BUFFER_BYTES", X.nbytes // 2)
+    on_disk = LSCAE(3, random_state=0).fit(Wide("X", X.shape, row_bytes=8 * 400))
+    # Statistics, the sample of the test and of the shortlist, the rows of the verdict and of training, the decoder.
+    assert sum(n_read) <= 6 * 300
+    np.testing.assert_array_equal(on_disk.selected_, LSCAE(3, random_state=0).fit(X).selected_)

@@ -86,9 +86,9 @@ class DiskRows:
         return stacked([block if self._all_features else block[:, self._scaling.features] for block in blocks])
 
 
-def fits_in_buffer(source: TableSource) -> bool:
-    """Return whether a whole table is no larger than what is shuffled together anyway."""
-    return source.shape[0] * source.row_bytes <= BUFFER_BYTES
+def fits_in_buffer(source: TableSource, n_features: int) -> bool:
+    """Return whether so many features of a table are no larger than what is shuffled together anyway."""
+    return source.shape[0] * min(source.row_bytes, 8 * n_features) <= BUFFER_BYTES
 
 
 def _length(blocks: list[tuple[int, int]]) -> int:
