@@ -1,5 +1,6 @@
 """Dates and durations as numbers: days since 1970, and seconds."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,10 @@ Floats = NDArray[np.float64]
 
 TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
 ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?P<zone>Z|[+-]\d{2}:?\d{2})?)?$"
-FORMATS = {
-    rf"^\d{{4}}/\d{{1,2}}/\d{{1,2}}{TIME}$": "%Y/%m/%d",
-    rf"^\d{{1,2}}\.\d{{1,2}}\.\d{{4}}{TIME}$": "%d.%m.%Y",
-    rf"^\d{{1,2}} [A-Za-z]{{3}} \d{{4}}{TIME}$": "%d %b %Y",
-    rf"^\d{{1,2}}-[A-Za-z]{{3}}-\d{{4}}{TIME}$": "%d-%b-%Y",
-    rf"^[A-Za-z]{{3}} \d{{1,2}}, \d{{4}}{TIME}$": "%b %d, %Y",
-    rf"^\d{{1,2}} [A-Za-z]{{4,}} \d{{4}}{TIME}$": "%d %B %Y",
-    rf"^[A-Za-z]{{4,}} \d{{1,2}}, \d{{4}}{TIME}$": "%B %d, %Y",
-}
-"""Patterns of dates that can be read in one way only, with the format of each."""
+FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y")
+"""Dates that can be read in one way only; %b also reads whole names of months."""
 
+YEAR = r"(?:^|\D)\d{4}(?:\D|$)"
 SWAPPABLE = rf"^(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second>\d{{1,2}})[/-]\d{{4}}{TIME}$"
 HOURS = r"(?P<hours>\d{1,4}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:\.\d+)?))?"
 CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
@@ -32,20 +26,17 @@ def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, Floats | None]
 
     ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells.
     """
-    form = (
-        ""
-        if _all_match(cells, ISO)
-        else next((f for pattern, f in FORMATS.items() if _all_match(cells, pattern)), None)
-    )
-    if form is None and _all_match(cells, SWAPPABLE):
+    forms: Sequence[str] = FORMATS if _all_match(cells, YEAR) else ()
+    if _all_match(cells, SWAPPABLE):
         parts = pc.extract_regex(cells, SWAPPABLE)
         first, second = (pc.max(pc.cast(pc.struct_field(parts, n), pa.int64())).as_py() for n in ("first", "second"))
         if max(first, second) <= 12 and day_first is None:
             return True, None
         leading = day_first if max(first, second) <= 12 else first > 12
         mark = pc.struct_field(parts, "mark")[0].as_py()
-        form = f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y"
-    stamps = None if form is None else _by_format(cells, form) if form else _iso(cells)
+        forms = [f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y"]
+    found = [_iso(cells)] if _all_match(cells, ISO) else (_by_format(cells, form) for form in forms)
+    stamps = next((stamps for stamps in found if stamps is not None), None)
     return stamps is not None, None if stamps is None else days_of(stamps)
 
 

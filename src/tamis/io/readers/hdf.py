@@ -1,6 +1,8 @@
 """HDF5 files and AnnData files (.h5ad): a matrix by its key, of whose file only what is needed is read."""
 
+from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.memory import check_stored
-from tamis.io.readers.arrays import Member, Members, assemble, pick, take_columns
+from tamis.io.memory import check_room, check_stored
+from tamis.io.readers import streaming
+from tamis.io.readers.arrays import Member, Members, assemble, pick
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, label_array
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.sparse import PARTS, checked_csr, layout_of
-from tamis.io.sources.stores import column_of, columns_of, find_matrix, index_of
+from tamis.io.sources.stores import column_of, columns_of, index_of
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
     """Read one matrix of a file, with names from the arrays beside it."""
+    if path.suffix.lower() == ".h5ad":
+        table = streaming.read(path, request, progress)
+        check_room(table.shape[0] * table.X.row_bytes, inf, "the matrix")
+        return replace(table, X=table.X[:])
     with open_hdf(path) as file:
-        if path.suffix.lower() == ".h5ad":
-            return _annotated(file, request)
         arrays: dict[str, Any] = {}
         file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "dtype") else None)
         members = {name: stored(item, name) for name, item in arrays.items()}
@@ -49,24 +53,6 @@ def _beside(key: str, members: Members) -> Members:
     group = key.rpartition("/")[0]
     vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
     return vectors | {name.rpartition("/")[2]: v for name, v in vectors.items() if name.rpartition("/")[0] == group}
-
-
-def _annotated(root: Any, request: Request) -> Table:
-    """Read X, or the layer that ``--key`` names, or ``raw``, with labels and names from ``obs``."""
-    if request.transpose:
-        raise TableError("an AnnData file is always cells × genes; leave --transpose out.")
-    if "var" not in root or "obs" not in root:
-        raise TableError("holds no obs and var, so that it is no AnnData file; name it .h5 if it is another HDF5.")
-    item, names = find_matrix(root, request.key)
-    if hasattr(item, "dtype"):
-        X = values(item, "X")
-    else:
-        shape, kind = layout_of(item)
-        data, indices, indptr = (values(item[part], part) for part in PARTS)
-        X = checked_csr(data, indices, indptr, shape, kind)
-    if names is None or X.ndim != 2 or X.dtype.kind not in "biuf" or len(names) != X.shape[1]:
-        raise TableError(f"the matrix is {X.dtype} of shape {X.shape}, which does not fit var; save it anew.")
-    return take_columns(with_cells(Table(X, names), root, request), {}, request)
 
 
 def with_cells(table: Table, root: Any, request: Request) -> Table:

@@ -35,7 +35,7 @@ def wanted(path: Path, request: Request) -> bool:
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (nothing is read yet)
     """Open a table and find its roles."""
     if request.transpose:
-        raise TableError("a table that is read in pieces has its samples in rows; leave --transpose out.")
+        raise TableError("a table of this kind has its samples in rows; leave --transpose out.")
     if path.suffix.lower() not in (".npy", ".h5ad", ".zarr"):
         return _parquet(path, request)
     from tamis.io.readers.arrays import take_columns

@@ -25,7 +25,7 @@ class SlicedArray(TableSource):
         self._array = array
 
     def _read(self, start: int, stop: int) -> Any:
-        return np.asarray(self._array[start:stop])
+        return self._array[start:stop]
 
 
 class FlatFile(TableSource):

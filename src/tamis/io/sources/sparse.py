@@ -80,13 +80,10 @@ def _damaged(fault: str) -> TableError:
 class CompressedRows(TableSource):
     """A CSR matrix whose values and column numbers stay on disk; only where rows begin is held (8 bytes a row).
 
-    The group has the arrays ``data``, ``indices`` and ``indptr`` and the attribute ``shape``.
+    The group has the arrays ``data``, ``indices`` and ``indptr``.
     """
 
-    def __init__(self, group: Any, place: str, names: Names = None, files: Paths = ()):
-        shape, kind = layout_of(group)
-        if kind != "csr":
-            raise TableError("is stored by columns (CSC), which cannot be read row by row; save it as CSR.")
+    def __init__(self, group: Any, shape: tuple[int, int], place: str, names: Names = None, files: Paths = ()):
         self._data, self._indices = group["data"], group["indices"]
         check_stored(group["indptr"], "the list of where rows begin")
         for part in (self._data, self._indices):

@@ -14,7 +14,7 @@ from tamis.io.memory import check_stored
 from tamis.io.sources.arrays import SlicedArray
 from tamis.io.sources.hdf5 import open_hdf
 from tamis.io.sources.source import Names, Paths, TableSource
-from tamis.io.sources.sparse import CompressedRows
+from tamis.io.sources.sparse import PARTS, CompressedRows, checked_csr, layout_of
 
 
 def open_store(path: str | os.PathLike[str]) -> Any:
@@ -34,6 +34,8 @@ def annotated_store(path: Path, key: str | None = None) -> TableSource:
     # Chunks that are not there stand for zeros in Zarr: that a store is gone shows by its description alone.
     metadata = [path / name for name in ("zarr.json", ".zgroup", ".zarray", ".zattrs")]
     files = [name for name in metadata if name.is_file()] if path.is_dir() else [path]
+    if path.suffix.lower() == ".h5ad" and not ("obs" in root and "var" in root):
+        raise TableError("holds no obs and var, so that it is no AnnData file; name it .h5 if it is another HDF5.")
     item, names = (root, None) if hasattr(root, "dtype") else find_matrix(root, key)
     return stored_matrix(item, os.fspath(path), names, files)
 
@@ -56,11 +58,16 @@ def find_matrix(root: Any, key: str | None) -> tuple[Any, NDArray[Any] | None]:
 
 
 def stored_matrix(item: Any, place: str, names: Names = None, files: Paths = ()) -> TableSource:
-    """Read an array of an HDF5 or Zarr file by slices, and a group as a CSR matrix."""
-    if not hasattr(item, "dtype"):
-        return CompressedRows(item, place, names, files)
-    check_stored(item, "the matrix", in_pieces=True)
-    return SlicedArray(item, place, names, files)
+    """Read an array of an HDF5 or Zarr file by slices, a CSR group row by row; one stored by columns is held whole."""
+    if hasattr(item, "dtype"):
+        check_stored(item, "the matrix", in_pieces=True)
+        return SlicedArray(item, place, names, files)
+    shape, kind = layout_of(item)
+    if kind == "csr":
+        return CompressedRows(item, shape, place, names, files)
+    for part in PARTS:
+        check_stored(item[part], "the sparse matrix")
+    return SlicedArray(checked_csr(*(item[part][:] for part in PARTS), shape, kind), place, names, files)
 
 
 def index_of(frame: Any) -> NDArray[Any]:
