@@ -36,9 +36,9 @@ def test_a_panel_with_lists_and_batches(run, cells, tmp_path):
     assert genes["gene"][:2].tolist() == ["G30", "G31"]
     assert len(genes) == 8
     assert not set(genes["gene"]) & {"G1", "MT-A", "MT-B"}
-    again = run("panel", cells, "-k", 8, "-o", "panel.csv")
-    assert again.exit_code == 2
-    assert "panel.csv exists" in again.output
+    own = run("panel", cells, "-k", 8, "-o", "cells.h5ad", "--force")
+    assert own.exit_code == 2
+    assert "would replace the input" in own.output
     unknown = run("panel", cells, "-k", 8, "--batch-key", "none")
     assert unknown.exit_code == 2
     assert "batch_key='none' is not a column of adata.obs" in unknown.output
@@ -58,6 +58,10 @@ def test_files_of_10x(run, counts, tmp_path):
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["x"] = [1]
     assert "holds no group 'matrix'" in run("panel", tmp_path / "other.h5", "-k", 5).output
+    with h5py.File(tmp_path / "cells.h5", "r+") as file:
+        file["matrix/indices"][0] = 4000
+    damaged = run("panel", tmp_path / "cells.h5", "-k", 5, "-o", "damaged.csv")
+    assert "the sparse matrix is damaged: it names position 4000" in damaged.output
 
 
 def test_folders_of_10x(run, counts, tmp_path):
@@ -82,8 +86,8 @@ def test_seeds_symbols_and_the_page(run, cells, tmp_path):
     page = (tmp_path / "p.html").read_text()
     assert "Gene panel of cells.h5ad" in page
     assert "What the panel misses" in page
-    (tmp_path / "p.csv").unlink()
-    assert "p.html exists" in run("panel", cells, "-k", 6, "-o", "p.csv").output
+    (tmp_path / "p.html").write_text("mine")
+    assert "p.html: is there already" in run("panel", cells, "-k", 6, "-o", "p.csv").output
     assert run("panel", cells, "-k", "auto", "-o", "p.csv", "--force", "-q").exit_code == 0
 
 

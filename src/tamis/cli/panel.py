@@ -5,10 +5,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tamis.cli.options import UsageError, parse_k, split
+from tamis.cli import results
+from tamis.cli.options import parse_k, split
 from tamis.extras import require
-from tamis.io.files import write_text
+from tamis.io.errors import TableError, reading
+from tamis.io.files import recording, write_text
 from tamis.io.readers import read
+from tamis.io.readers.hdf import values
+from tamis.io.sources.hdf5 import open_hdf
+from tamis.io.sources.sparse import PARTS, checked_csr
+from tamis.io.sources.stores import text
 
 
 def panel(given: SimpleNamespace) -> None:
@@ -20,17 +26,18 @@ def panel(given: SimpleNamespace) -> None:
 
     output = given.output or Path(f"{given.file.stem}-panel.csv")
     page = output.with_suffix(".html")
-    for path in (output, page):
-        if path.exists() and not given.force:
-            raise UsageError(f"{path} exists; name another file by -o, or pass --force.")
+    results.check_outputs([output, page], [given.file], given.force)
     kept = [name for entry in split(given.must_keep) for name in _names(entry)]
     table: Any = select_genes(
         _cells(given), parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
         never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet,
     )  # fmt: skip
     chosen = table[table["tamis_selected"]].sort_values("tamis_rank")
-    write_text(output, chosen.drop(columns="tamis_selected").to_csv(index_label="gene"))
-    write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
+    told = chosen.drop(columns="tamis_selected").astype(object)
+    lines = told.where(told.notna(), None).itertuples()
+    with recording():
+        write_text(output, results.csv_text(["gene", *told.columns], lines))
+        write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
     print(f"{len(chosen)} genes: {output}, {page}")
 
 
@@ -43,10 +50,9 @@ def _cells(given: SimpleNamespace) -> Any:
     """Open an .h5ad file, which stays on disk, a 10x .h5 file or folder, or what tamis reads as a table."""
     import anndata
 
-    if given.file.suffix == ".h5ad":
-        return anndata.read_h5ad(given.file, backed="r")
-    if given.file.suffix == ".h5":
-        return _tenx(given.file)
+    if given.file.suffix in (".h5ad", ".h5"):
+        with reading(given.file), open_hdf(given.file) as file:
+            return anndata.read_h5ad(given.file, backed="r") if given.file.suffix == ".h5ad" else _tenx(file)
     request, matrix = given.reading.request(), next(given.file.glob("matrix.mtx*"), None)
     # Cell Ranger writes a folder with genes × cells, and files with the names of both.
     table = read(given.file, request) if matrix is None else read(matrix, replace(request, transpose=True))
@@ -74,16 +80,11 @@ def _annotated(X: Any, genes: Any) -> Any:
     return anndata.AnnData(X, var=pandas.DataFrame(index=index))
 
 
-def _tenx(path: Path) -> Any:
+def _tenx(file: Any) -> Any:
     """Read a matrix that Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
-    import h5py
-    from scipy.sparse import csr_matrix
-
-    with h5py.File(path) as file:
-        if "matrix" not in file:
-            raise UsageError(f"{path}: holds no group 'matrix', as files of Cell Ranger 3 or later do.")
-        stored = file["matrix"]
-        n_genes, n_cells = stored["shape"][:]
-        X = csr_matrix((stored["data"][:], stored["indices"][:], stored["indptr"][:]), shape=(n_cells, n_genes))
-        names = stored["features/name"].asstr()[:]
-    return _annotated(X.astype("float32"), names)
+    if "matrix" not in file:
+        raise TableError("holds no group 'matrix', as files of Cell Ranger 3 or later do.")
+    stored = file["matrix"]
+    n_genes, n_cells = stored["shape"][:]
+    X = checked_csr(*(values(stored[part], part) for part in PARTS), (n_cells, n_genes))
+    return _annotated(X.astype("float32"), text(stored["features/name"]))
