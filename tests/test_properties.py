@@ -12,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import Parallel, delayed
 from quick_selectors import QUICK, make
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -139,6 +140,25 @@ def test_a_fit_that_fails_leaves_no_trace(method):
     before = state()
     with pytest.raises(ValueError, match=r"holds .*inf"):
         make(method, 3).fit(np.full((30, 8), np.inf))
+    assert state() == before
+
+
+def test_an_error_in_the_middle_of_a_fit_leaves_no_trace(alone):
+    def stumble(epoch):
+        raise RuntimeError("a callback stumbled")
+
+    before = state()
+    with pytest.raises(RuntimeError, match="a callback stumbled"):
+        make("lscae", 3).set_params(callbacks=stumble).fit(table(0, 30, 8))
+    assert state() == before
+    assert fit_alone("lscae") == alone["lscae"]
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_fits_by_joblib_have_the_same_bits_and_leave_no_trace(alone, backend):
+    before = state()
+    found = Parallel(n_jobs=2, backend=backend)(delayed(fit_alone)(method) for method in SELECTORS)
+    assert dict(zip(SELECTORS, found, strict=True)) == alone
     assert state() == before
 
 
