@@ -105,6 +105,20 @@ def test_a_damaged_file(content, blobs, parameters, tmp_path):
         LSCAE(2, **parameters, checkpoint_dir=tmp_path).fit(blobs.X)
 
 
+@pytest.mark.parametrize("damage", [0.1, 0.5, 0.9, 0.99, "lacks its identity", "lacks its state"])
+def test_a_checkpoint_that_is_not_whole(damage, blobs, parameters, tmp_path):
+    with pytest.raises(KilledError):
+        LSCAE(2, **parameters, checkpoint_dir=tmp_path, checkpoint_every=0, callbacks=kill_at(5)).fit(blobs.X)
+    if isinstance(damage, float):
+        os.truncate(tmp_path / NAME, int(damage * (tmp_path / NAME).stat().st_size))
+    else:
+        parts = torch.load(tmp_path / NAME, weights_only=True)
+        kept = ("identity",) if damage == "lacks its state" else set(parts) - {"identity", "format"}
+        torch.save({name: parts[name] for name in ("format", *kept)}, tmp_path / NAME)
+    with pytest.raises(ValueError, match=r"fit\.checkpoint is not a checkpoint, or it is damaged\. Delete it"):
+        LSCAE(2, **parameters, checkpoint_dir=tmp_path, checkpoint_every=0).fit(blobs.X)
+
+
 def test_a_file_of_another_version(blobs, parameters, tmp_path):
     torch.save({"format": 0}, tmp_path / NAME)
     with pytest.raises(ValueError, match="was written by another version of tamis"):
