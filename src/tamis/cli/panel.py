@@ -86,5 +86,6 @@ def _tenx(file: Any) -> Any:
         raise TableError("holds no group 'matrix', as files of Cell Ranger 3 or later do.")
     stored = file["matrix"]
     n_genes, n_cells = stored["shape"][:]
-    X = checked_csr(*(values(stored[part], part) for part in PARTS), (n_cells, n_genes))
+    data, indices, indptr = (values(stored[part], part) for part in PARTS)
+    X = checked_csr(data, indices, indptr, (n_cells, n_genes))
     return _annotated(X.astype("float32"), text(stored["features/name"]))

@@ -19,7 +19,7 @@ from tamis.io.sources.hdf5 import open_hdf
 from tamis.io.sources.stores import column_of, columns_of, index_of
 
 
-def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (h5py tells no progress)
+def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read one matrix of a file, with names from the arrays beside it."""
     if path.suffix.lower() == ".h5ad":
         table = streaming.read(path, request, progress)
