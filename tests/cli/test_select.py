@@ -38,6 +38,16 @@ def test_select_writes_everything_and_says_so(run, table_file, roles, quick_opti
     assert len((tmp_path / "out/features.csv").read_text().splitlines()) == 1 + len(blobs.names)
 
 
+def test_what_was_left_out_is_said_before_a_table_without_structure_ends_the_run(run, tmp_path, rng):
+    cells = rng.standard_normal((100, 3)).round(3).astype(str)
+    cells[::9, 2] = "n.d."
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *map(",".join, cells)]))
+    result = run("select", "t.csv")
+    assert result.exit_code == 3
+    assert "'c' (numbers mixed with 'n.d.'; to use it: --na-values n.d.)" in result.stderr.replace("\n", " ")
+    assert "nothing to choose" in result.stderr.splitlines()[-1]
+
+
 def test_labels_never_change_the_choice(run, table_file, quick_options, tmp_path):
     documents = []
     for options in (["--labels", "cluster"], ["--drop", "cluster"]):

@@ -59,18 +59,19 @@ class _Selection:
         check_names(self.paths["reduced"], read)
         self.table = fitting.fill_for(read, given.reading.missing, given.method)
         self.shape = parse_shape(given.image_shape, self.table.shape[1])
+        shown = not given.json and processes.is_first()
+        if shown:
+            output.print_read(self.table)
         size = fitting.size_for(self.table, self.k)
         bar.stage("Starting")
         lists: dict[str, Any] = {"keep": split(given.must_keep), "never": split(given.never)}
         settings = parse_settings(given)
         unfitted = fitting.make_selector(given.method, size, self.table, given.seed, settings=settings, **lists)
-        if not given.json and processes.is_first():
-            output.print_read(self.table)
-            if self.k is None:
-                output.say(
-                    f"No -k was given: {size} features are chosen, the fewest that explain the structure of the table; "
-                    "tamis curve shows what more would add, and -k asks for another number."
-                )
+        if shown and self.k is None:
+            output.say(
+                f"No -k was given: {size} features are chosen, the fewest that explain the structure of the table; "
+                "tamis curve shows what more would add, and -k asks for another number."
+            )
         with interruptible() as state:
             self.selector = fitting.fit(unfitted, self.table, bar, state)
         self.stopped = state.asked and hasattr(self.selector, "history_")
