@@ -42,7 +42,8 @@ def with_batches(name: str) -> tuple[Any, NDArray[np.intp]]:
     # Shares of the totals are shuffled: shuffled counts would, once normalised, depend on the depth of their cells.
     totals = X.sum(axis=1, keepdims=True) if (np.round(X) == X).all() else np.ones((len(X), 1))
     shuffled = rng.permuted(X[:, planted] / totals, axis=0) * totals
-    X[:, planted] = np.round(shuffled) if totals.max() > 1 else shuffled
+    # Rounded at random: to the nearest number, few counts would vanish in shallow cells, and so tell of depth.
+    X[:, planted] = np.floor(shuffled + rng.random(shuffled.shape)) if totals.max() > 1 else shuffled
     X[np.ix_(batch == 1, planted)] *= 3
     adata.X = csr_array(X)
     adata.obs["batch"] = batch.astype(str)

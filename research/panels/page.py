@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 
 from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
-from research.panels import agreement, batches
+from research.panels import agreement, atlas, batches
 from research.panels.bench import RESULTS, SCORES, SIZES
 from research.panels.rivals import LABELLED
 from research.panels.sets import SETS
@@ -23,7 +23,7 @@ def write_page(results: Path = RESULTS, page: Path = PAGE) -> Path:
     if not rows:
         raise ValueError(f"{results}: holds no rows; run `python -m research.panels run` first.")
     parts = {half: summary(rows, confirms) for half, confirms in HALVES.items()}
-    return replace_parts(page, {**parts, "batches": _batches(), "agreement": _agreement()})
+    return replace_parts(page, {**parts, "batches": _batches(), "agreement": _agreement(), "atlas": _atlas()})
 
 
 def _batches() -> str:
@@ -41,6 +41,16 @@ def _agreement() -> str:
     rows = Ledger(agreement.RESULTS).rows()
     table = [[*row["trial"].values(), f"{row['tamis']:.4f}", f"{row['spapros']:.4f}"] for row in rows]
     return Table("agreement", "Agreement", ["panel", "score", "tamis", "Spapros"], table).markdown()
+
+
+def _atlas() -> str:
+    row = Ledger(atlas.RESULTS).rows()[-1]
+    trial = row["trial"]
+    return (
+        f"{trial['k']} genes of {trial['cells']:,} × {trial['genes']:,}: {row['cpu_seconds'] / 60:.1f} minutes of CPU, "
+        f"{row['gigabytes']:.1f} GB at most; {row['markers']:.0%} of the panel are markers of a type, "
+        f"{row['markers_of_all']:.0%} of all genes."
+    )
 
 
 def summary(rows: Sequence[Row], confirms: bool) -> str:

@@ -1,11 +1,9 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 import tamis
-from tamis.single_cell import select
+from tamis.single_cell.alignment import Programmes
 from tamis.structure.candidates import FillerWarning
 
 from .conftest import make_counts
@@ -88,17 +86,10 @@ def test_structure_in_one_batch_counts_for_any_and_not_for_all(adata, rng):
     assert not own & set(chosen(adata, 15, batch_key="batch", batches="all"))
 
 
-def test_genes_that_follow_programmes_need_no_evidence_of_their_own(adata, monkeypatch):
-    def without_a1(*args, **options):
-        found = tamis.find_structure(*args, **options)
-        return replace(found, structured=found.structured & (np.arange(adata.n_vars) != 1))
-
-    monkeypatch.setattr(select, "find_structure", without_a1)
-    assert tamis.select_genes(adata, 10, inplace=False).loc["A1", "tamis_structured"]
-    monkeypatch.undo()
-    noise = adata[:, adata.var_names.str.startswith("N")].copy()
-    with pytest.warns(FillerWarning, match="Only 0 genes"):
-        assert not tamis.select_genes(noise, 3, inplace=False)["tamis_structured"].any()
+def test_genes_that_follow_no_programme_are_not_chosen(adata, monkeypatch):
+    strongest = set(chosen(adata, 3))
+    monkeypatch.setattr(Programmes, "followed_by", lambda *_: ~adata.var_names.isin(strongest))
+    assert not strongest & set(chosen(adata, 20))
 
 
 def test_a_panel_is_extended_and_lists_are_kept(adata):

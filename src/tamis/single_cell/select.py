@@ -46,9 +46,9 @@ def select_genes(
 
     Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts thinned to equal
     depth if counts can be had. The principal directions above chance of those that pass, each gene counting alike, are
-    the programmes, and genes that follow them can be chosen. The panel begins with the genes that explain the
-    programmes, one for each. The others are chosen one by one so that the similarities of cells by the panel agree with
-    those by all genes that follow programmes.
+    the programmes; genes that follow none are left out. The panel begins with the genes that explain the programmes,
+    one for each. The others are chosen one by one so that the similarities of cells by the panel agree with those by
+    all genes with structure.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def select_genes(
         - ``tamis_selected`` and ``tamis_rank`` (1 is the first that was chosen);
         - ``tamis_score``: the share of the gene's variance that the programmes explain;
         - ``tamis_pvalue``: evidence that it depends on other genes;
-        - ``tamis_structured``: whether the programmes explain it above chance;
+        - ``tamis_structured``: whether it does above chance, and follows a programme;
         - ``tamis_programme``: the direction that it follows most, for structured genes;
         - ``tamis_stands_for``: for selected genes, up to five others that follow it more than any other selected one;
         - ``tamis_explained``: the share of the variance of a structured gene that the panel predicts in cells held out;
@@ -119,10 +119,8 @@ def select_genes(
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, labels[data.cells], batches, random_state)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
-    follow = programmes.followed_by(values)
-    # Genes without evidence of their own may follow programmes, but only if these have any, and not in each batch.
-    strict = batches == "all" or not structure.n_structured
-    structure = replace(structure, structured=follow & structure.structured if strict else follow)
+    # What passed by chance follows no programme.
+    structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {k} genes among {structure.n_structured} with structure")
     costs, families = _penalties(data, penalty), _groups(data, groups)
