@@ -25,8 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    ways, sets = listed(options.ways) or [*WAYS, *LABELLED], listed(options.sets) or list(SETS)
-    unknown = [name for name in [*ways, *sets] if name not in {**WAYS, **LABELLED, **SETS}]
+    ways, sets = listed(options.ways) or [*WAYS, *LABELLED, bench.ALL], listed(options.sets) or list(SETS)
+    unknown = [name for name in [*ways, *sets] if name not in {**WAYS, **LABELLED, bench.ALL: None, **SETS}]
     if unknown:
         raise ValueError(f"There is no {unknown[0]!r}; known: {', '.join([*WAYS, *LABELLED, *SETS])}.")
     return 1 if report(bench.run(bench.trials_of(ways, sets), data_dir=options.data_dir), bench.describe) else 0

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from research.ledger import Ledger, Row
 from research.pages import Table, replace_parts
 from research.panels import agreement, atlas, batches
-from research.panels.bench import RESULTS, SCORES, SIZES
+from research.panels.bench import ALL, RESULTS, SCORES, SIZES
 from research.panels.rivals import LABELLED
 from research.panels.sets import SETS
 
@@ -44,8 +44,10 @@ def _agreement() -> str:
 
 
 def _atlas() -> str:
-    row = Ledger(atlas.RESULTS).rows()[-1]
-    trial = row["trial"]
+    rows = Ledger(atlas.RESULTS).rows()
+    if not rows:
+        return "Not measured yet."
+    row, trial = rows[-1], rows[-1]["trial"]
     return (
         f"{trial['k']} genes of {trial['cells']:,} × {trial['genes']:,}: {row['cpu_seconds'] / 60:.1f} minutes of CPU, "
         f"{row['gigabytes']:.1f} GB at most; {row['markers']:.0%} of the panel are markers of a type, "
@@ -58,6 +60,7 @@ def summary(rows: Sequence[Row], confirms: bool) -> str:
     known = {(row["trial"]["way"], row["trial"]["set"]): row for row in rows}
     sets = [name for name, one in SETS.items() if one.confirms == confirms and any(key[1] == name for key in known)]
     ways = [way for way in dict.fromkeys(key[0] for key in known) if all((way, name) in known for name in sets)]
+    ways = [way for way in ways if way != ALL]
     free = [way for way in ways if way not in LABELLED]
     if not sets or not free:
         return "No way has rows on all of these sets yet."
@@ -72,7 +75,12 @@ def summary(rows: Sequence[Row], confirms: bool) -> str:
         table.append([way, rank, *means, f"{at_100:.3f}", f"{seconds:.1f}"])
     headings = ["way", "mean rank", *SCORES.values(), "kNN overlap at 100", "median seconds"]
     shapes = ", ".join(f"{name} ({'×'.join(str(n) for n in known[ways[0], name]['shape'])})" for name in sets)
-    return f"{shapes}. Means over sets and sizes {SIZES}:\n\n{Table('panels', 'Panels', headings, table).markdown()}"
+    text = f"{shapes}. Means over sets and sizes {SIZES}:\n\n{Table('panels', 'Panels', headings, table).markdown()}"
+    whole = [known[ALL, name]["scores"] for name in sets if (ALL, name) in known]
+    if len(whole) == len(sets):
+        means = (f"{SCORES[name]} {np.mean([one[name] for one in whole]):.3f}" for name in ("kmeans", "leiden"))
+        text += f"\n\nClusters by all genes: {', '.join(means)}."
+    return text
 
 
 def _scores(row: Row, size: int) -> list[float]:

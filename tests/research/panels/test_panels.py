@@ -6,7 +6,7 @@ import pytest
 from research.ledger import Ledger
 from research.pages import marks
 from research.panels import __main__ as command
-from research.panels import batches, bench
+from research.panels import atlas, batches, bench
 from research.panels.guide import GUIDE, run_guide
 from research.panels.page import HALVES, summary, write_page
 from research.panels.rivals import LABELLED, WAYS
@@ -45,6 +45,8 @@ def test_a_trial_becomes_a_row_with_all_scores(small):
     assert row["shape"] == [90, 40]
     for scores in row["scores"].values():
         assert all(np.isfinite(scores[name]) for name in bench.SCORES)
+    whole = bench.work(None, {"way": bench.ALL, "set": "zeisel"}, None)
+    assert whole["scores"] == {"kmeans": 1.0, "leiden": 1.0}
 
 
 def made_row(way, name, value):
@@ -59,13 +61,16 @@ def test_the_page_ranks_ways(tmp_path):
     labelled = [made_row("Spapros DE", name, 0.9) for name in SETS]
     assert "Spapros DE | with cell types | 0.900" in summary([*rows, *labelled], confirms=False).splitlines()[-1]
     page = tmp_path / "page.md"
-    page.write_text("\n".join(mark for part in (*HALVES, "batches", "agreement") for mark in marks(part)))
+    page.write_text("\n".join(mark for part in (*HALVES, "batches", "agreement", "atlas") for mark in marks(part)))
     with pytest.raises(ValueError, match="holds no rows"):
         write_page(tmp_path / "none.jsonl", page)
     for row in rows:
         Ledger(tmp_path / "rows.jsonl").append(row)
     write_page(tmp_path / "rows.jsonl", page)
     assert page.read_text().count("better") == 2
+    whole = [{"trial": {"way": bench.ALL, "set": name}, "scores": {"kmeans": 0.5, "leiden": 0.7}} for name in SETS]
+    text = summary([*rows, *whole], confirms=True)
+    assert "Clusters by all genes: k-means NMI 0.500, Leiden NMI 0.700." in text
     assert summary(rows[:1], confirms=True) == "No way has rows on all of these sets yet."
 
 
@@ -90,6 +95,16 @@ def test_the_guide_runs_from_start_to_end(tmp_path):
     assert names["panel"].index[:2].tolist() == ["CD3E", "MS4A1"]
     assert {"CLEC4C", "LILRA4", "IL3RA", "TCF4", "IRF7", "SERPINF1"} & set(names["panel"].index)
     assert names["scores"].loc["panel", "f1"] > names["scores"].loc["random", "f1"]
+
+
+def test_a_made_atlas_is_measured_on_disk(tmp_path, monkeypatch):
+    for name, size in {"N_CELLS": 300, "N_GENES": 400, "N_TYPES": 3, "SIZE": 12, "DENSITY": 0.3}.items():
+        monkeypatch.setattr(atlas, name, size)
+    atlas.make(tmp_path / "atlas.h5ad")
+    assert anndata.read_h5ad(tmp_path / "atlas.h5ad").shape == (300, 400)
+    row = atlas.measure(tmp_path / "atlas.h5ad")
+    assert row["markers"] > 0.8 > row["markers_of_all"]
+    assert min(row["seconds"], row["gigabytes"]) > 0
 
 
 def test_unknown_names_are_told(capsys):
