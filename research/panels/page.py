@@ -78,7 +78,7 @@ def summary(rows: Sequence[Row], confirms: bool) -> str:
     text = f"{shapes}. Means over sets and sizes {SIZES}:\n\n{Table('panels', 'Panels', headings, table).markdown()}"
     whole = [known[ALL, name]["scores"] for name in sets if (ALL, name) in known]
     if len(whole) == len(sets):
-        means = (f"{SCORES[name]} {np.mean([one[name] for one in whole]):.3f}" for name in ("kmeans", "leiden"))
+        means = [f"{SCORES[name]} {np.mean([one[name] for one in whole]):.3f}" for name in ("kmeans", "leiden")]
         text += f"\n\nClusters by all genes: {', '.join(means)}."
     return text
 
