@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -163,26 +162,32 @@ def test_messages_name_the_file_and_not_the_temporary_one(run, table, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
-def start(folder, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tamis", *map(str, arguments)],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+SENDER = """
+import atexit, os, sys
+moment, number, *arguments = sys.argv[1:]
+send = lambda: os.kill(os.getpid(), int(number))
+
+class Sender:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            send()
+
+sys.meta_path.insert(0, Sender())
+if moment == "the end":
+    atexit.register(send)
+from tamis.cli import main
+main(arguments)
+"""
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("delay", [0.15, 0.6, 1.5])
-def test_signals_end_a_run_at_any_moment(table, tmp_path, number, code, delay):
-    process = start(tmp_path, "select", "t.csv", "-k", 2, "-o", "out", "--set", "max_epochs=100000")
-    time.sleep(delay)
-    # Those that arrive while compiled code runs are one to Python, and one only ends training early: go on.
-    while process.poll() is None:
-        process.send_signal(number)
-        time.sleep(0.05)
-    _, stderr = process.communicate(timeout=60)
-    # Before the first line of ours the interpreter itself ends, by the signal or with a traceback of its own.
-    assert process.returncode in (code, -number) or "tamis" not in stderr
-    if process.returncode == code:
-        assert "Traceback" not in stderr
+@pytest.mark.parametrize("moment", ["typer", "pyarrow.csv", "tamis.report", "the end"])
+def test_signals_end_a_run_at_any_moment(table, tmp_path, number, code, moment):
+    arguments = ["methods"] if moment == "the end" else ["select", "t.csv", *map(str, QUICK), "-o", "out"]
+    command = [sys.executable, "-c", SENDER, moment, str(int(number)), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr.splitlines()[-1] == f"tamis: {'interrupted' if code == 130 else 'terminated'}."
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
     assert table.read_text() == GOOD
