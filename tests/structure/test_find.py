@@ -327,3 +327,8 @@ def test_threads_change_nothing(rng):
         shared = find_structure(X, random_state=0)
     np.testing.assert_array_equal(alone.pvalues, shared.pvalues)
     np.testing.assert_array_equal(alone.partner, shared.partner)
+
+
+def test_a_wide_table_whose_features_share_most_of_their_variance_is_tested(rng):
+    X = (rng.standard_normal((100, 9300)) + 4 * rng.standard_normal((100, 1))).astype(np.float32)
+    assert find_structure(X, random_state=0).structured.all()

@@ -100,6 +100,8 @@ def _compare(
     basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
 ) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices]]:
     """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
+    if not isinstance(partners, slice) and not len(partners):
+        return []  # A bucket of shuffled features alone.
     n_degrees = max(products)[0] + 1
     first = basis.take(rows, n_degrees)
     # The partners in a bucket are the first ones of its features.
@@ -176,6 +178,8 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
     other without a trend, and all products are compared.
     """
     total, n = basis.values.shape[1:]
+    # Where many features have one code, as those that share most of their variance, shuffled ones must not be the last.
+    mixed = rng.spawn(1)[0].permutation(total)
     for number in range(ROUNDS if total <= MANY else 2 * ROUNDS):
         planes = rng.standard_normal((n, BITS)).astype(np.float32)
         signs = basis.values[0] @ planes > 0
@@ -184,7 +188,8 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
             signs[curved] = basis.values[1][curved] @ planes > 0
         # A feature and its opposite have the same code.
         codes = (signs ^ signs[:, :1]) @ (1 << np.arange(BITS)[::-1])
-        for bucket in np.array_split(np.argsort(codes, kind="stable"), max(1, total // BUCKET)):
+        order = mixed[np.argsort(codes[mixed], kind="stable")]
+        for bucket in np.array_split(order, max(1, total // BUCKET)):
             bucket = np.sort(bucket)
             yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1], False
 

@@ -133,8 +133,8 @@ def find_structure(
     """Compute which features depend on others, or have several modes, above chance.
 
     A feature that is independent of every other one, and has one mode, is nuisance whatever else it is. No labels are
-    involved, and nothing is trained. See :doc:`/method` for the formulae. Of wide tables, the work is shared by the threads
-    of ``joblib.parallel_config("threading", n_jobs=2)``, with the same result.
+    involved, and nothing is trained. See :doc:`/method` for the formulae. Of wide tables, the work is shared by the
+    threads of ``joblib.parallel_config("threading", n_jobs=2)``, with the same result.
 
     Parameters
     ----------
