@@ -50,8 +50,8 @@ def _atlas() -> str:
     row, trial = rows[-1], rows[-1]["trial"]
     return (
         f"{trial['k']} genes of {trial['cells']:,} × {trial['genes']:,}: {row['cpu_seconds'] / 60:.1f} minutes of CPU, "
-        f"{row['gigabytes']:.1f} GB at most; {row['markers']:.0%} of the panel are markers of a type, "
-        f"{row['markers_of_all']:.0%} of all genes."
+        f"{row['gigabytes']:.1f} GB at most. {row['markers']:.0%} of the panel and {row['markers_of_all']:.0%} of all "
+        "genes are markers of a type."
     )
 
 
