@@ -85,32 +85,41 @@ def reconstruction_errors(
     """
     columns = np.asarray(columns, dtype=np.intp)
     wanted = np.arange(Z.shape[1]) if targets is None else np.asarray(targets, dtype=np.intp)
+    taken: Any = slice(None) if targets is None else wanted  # of all features no copy is made
     fold = check_random_state(random_state).permutation(len(Z)) % min(n_folds, len(Z))
     squares = np.zeros(len(wanted))
     for held in range(fold.max() + 1):
-        known, new = Z[fold != held], Z[fold == held]
-        guess = _ridge(known[:, columns], known[:, wanted], new[:, columns])
-        squares += ((new[:, wanted] - guess) ** 2).sum(axis=0)
-    energy = (Z[:, wanted] ** 2).sum(axis=0)
+        squares += _squared_errors(Z[fold != held], Z[fold == held], columns, taken)
+    energy = np.einsum("ij,ij->j", Z, Z)[wanted]
     errors = squares / np.where(energy > TINY, energy, 1.0)
     errors[np.isin(wanted, columns) | (energy <= TINY)] = 0.0
     return errors
 
 
+def _squared_errors(known: Array, new: Array, columns: NDArray[np.intp], taken: Any) -> Array:
+    errors = _ridge(known[:, columns], known[:, taken], new[:, columns])
+    errors -= new[:, taken]
+    squares: Array = np.einsum("ij,ij->j", errors, errors)
+    return squares
+
+
 def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
-    """Fit ``Y ≈ G W`` and return ``G_new W``, through the smaller of the two Gram matrices."""
+    """Fit ``Y ≈ G W`` and return ``G_new W``, through the smaller of the two Gram matrices; Y is centred in place."""
     mean_g, mean_y = G.mean(axis=0), Y.mean(axis=0)
-    G, Y, G_new = G - mean_g, Y - mean_y, G_new - mean_g
+    G, G_new = G - mean_g, G_new - mean_g
+    Y -= mean_y
     n, k = G.shape
     values, vectors = np.linalg.eigh(G.T @ G if k <= n else G @ G.T)
     kept = values > TINY * max(values[-1], TINY)
     values, vectors = values[kept], vectors[:, kept]
     # The coordinates of Y in the left singular vectors of G.
     coordinates = (vectors.T @ (G.T @ Y)) / np.sqrt(values)[:, None] if k <= n else vectors.T @ Y
-    penalty = _best_penalty(values, (coordinates**2).sum(axis=1), float((Y**2).sum()), n)
+    penalty = _best_penalty(values, (coordinates**2).sum(axis=1), float(np.einsum("ij,ij->", Y, Y)), n)
     scaled = coordinates * (np.sqrt(values) / (values + penalty))[:, None]
     to_singular = G_new @ vectors if k <= n else (G_new @ (G.T @ vectors)) / np.sqrt(values)
-    return np.asarray(to_singular @ scaled + mean_y)
+    guess: Array = to_singular @ scaled
+    guess += mean_y
+    return guess
 
 
 def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float:
