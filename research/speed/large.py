@@ -130,8 +130,8 @@ def write(rows: list[Row], docs: Path) -> list[Path]:
         one, two = found.get(1), found.get(2)
         if one is None:
             continue
-        gain = "" if two is None else f"{one['fit_seconds'] / two['fit_seconds']:.2f} ×"
-        reading = f"{one['fit_seconds'] / one['pyarrow_seconds']:.1f} × reading it" if "pyarrow_seconds" in one else ""
+        gain = "–" if two is None else f"{one['fit_seconds'] / two['fit_seconds']:.2f} ×"
+        reading = f"{one['fit_seconds'] / one['pyarrow_seconds']:.1f} × reading it" if "pyarrow_seconds" in one else "–"
         lines.append([case, str(one["k"]), f"{one['share_found']:.2f}", f"{one['peak_gib']:.1f}", gain, reading])
     headings = ["table", "k", "groups found", "peak, GiB", "two threads", "time"]
     table = Table("large", "Large tables", headings, lines)
