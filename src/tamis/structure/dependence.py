@@ -100,8 +100,6 @@ def _compare(
     basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
 ) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices]]:
     """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
-    if not isinstance(partners, slice) and not len(partners):
-        return []  # A bucket of shuffled features alone.
     n_degrees = max(products)[0] + 1
     first = basis.take(rows, n_degrees)
     # The partners in a bucket are the first ones of its features.
@@ -191,7 +189,8 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
         order = mixed[np.argsort(codes[mixed], kind="stable")]
         for bucket in np.array_split(order, max(1, total // BUCKET)):
             bucket = np.sort(bucket)
-            yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1], False
+            if bucket[0] < d:  # else all are shuffled
+                yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1], False
 
 
 def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
