@@ -27,7 +27,10 @@ from tamis.structure import directions
 
 SEEDS = range(2)
 PAPER_TABLES = tuple(name for name in TABLES if name.split()[-1] not in ("3", "6", "10"))
-KINDS = ("copied_nuisance", "correlated_nuisance", "clusters_with_copies", "moons_copied_nuisance", "rare_cluster")
+KINDS = (
+    *("copied_nuisance", "correlated_nuisance", "clusters_with_copies", "moons_copied_nuisance", "rare_cluster"),
+    "many_factors",
+)
 SETS = ("lung_small", "sorlie", "christensen", "Yale")
 SET_K = 20
 
@@ -42,6 +45,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "score not normalised": {"normalize_score": False},
     "a network decodes": {"decoder": "network"},
     "no exchanges": {"max_exchanged": 0},
+    "directions may have no feature": {"min_direction": 1.0},
     "learning rates 1 and 0.01": {"selector_lr": 1.0, "decoder_lr": 0.01},
 }
 """What is taken back, and the fields of the recipe that do it; the power of the directions is patched."""

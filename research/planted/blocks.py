@@ -197,6 +197,14 @@ def factors(rng: np.random.Generator, n: int, m: int) -> Block:
     return each_its_own(_loaded(rng, rng.standard_normal((n, n_factors)), loadings))
 
 
+def many_factors(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Four to thirty independent factors of unlike strength, three to ten features each; one of each is enough."""
+    owner = np.repeat(np.arange(max(4, m)), rng.integers(3, 11, size=max(4, m)))
+    strength = rng.uniform(1, 2, size=max(4, m))
+    scores = strength * rng.standard_normal((n, len(strength)))
+    return scores[:, owner] + rng.standard_normal((n, len(owner))), owner
+
+
 def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
     """One factor with the tails of t(3)."""
     m = max(3, m)

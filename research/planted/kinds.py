@@ -83,6 +83,7 @@ KINDS: dict[str, Kind] = {
             blocks.factor,
             blocks.weak_factor,
             blocks.factors,
+            blocks.many_factors,
             blocks.heavy_factor,
             blocks.chain,
             blocks.shared_scale,
@@ -155,7 +156,8 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
 
 def _several(rng: np.random.Generator, n: int) -> tuple[Array, NDArray, NDArray]:
     """Draw two to four independent structures side by side."""
-    names = [name for name in KINDS if name not in ("one_multimodal", "weak_factor", "clusters_with_copies")]
+    left_out = ("one_multimodal", "weak_factor", "clusters_with_copies", "many_factors")
+    names = [name for name in KINDS if name not in left_out]
     blocks, structures = [], []
     for number, name in enumerate(rng.choice(names, size=int(rng.integers(2, 5)), replace=False)):
         block, _ = KINDS[name](rng, n, int(rng.integers(2, 8)))

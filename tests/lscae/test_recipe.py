@@ -41,6 +41,7 @@ CHANGES = {
     "n_steps": (replace(QUICK, max_epochs=None, n_steps=5), 8),
     "n_init": (QUICK, 2),
     "max_exchanged": (UNTESTED, 0),
+    "min_direction": (replace(QUICK, max_exchanged=0), 1.0),
     "evaluation_rows": (QUICK, 30),
     "evaluation_samples": (replace(QUICK, evaluation_rows=30), 1),
 }
@@ -69,6 +70,7 @@ BAD = {
     "n_steps": [0],
     "n_init": [0],
     "max_exchanged": [-1],
+    "min_direction": [0, "first"],
     "evaluation_rows": [2],
     "evaluation_samples": [0],
 }
@@ -78,6 +80,11 @@ FIELDS = [field.name for field in fields(Recipe)]
 @pytest.fixture(scope="module")
 def X():
     return blobs_with_copies(30, seed=0, n_samples=90, n_informative=3, n_clusters=4, n_copies=1).X
+
+
+def independent_directions():
+    rng = np.random.default_rng(0)
+    return np.repeat(rng.standard_normal((90, 4)), 5, axis=1) + 0.5 * rng.standard_normal((90, 20))
 
 
 def outcome(X, recipe):
@@ -90,6 +97,7 @@ def outcome(X, recipe):
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_changes_a_fit(name, X):
     recipe, value = CHANGES[name]
+    X = independent_directions() if name == "min_direction" else X
     before, after = outcome(X, recipe), outcome(X, replace(recipe, **{name: value}))
     assert not np.array_equal(before, after)
 

@@ -1,9 +1,11 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
+from tamis import LSCAE
 from tamis.lscae import refine
 from tamis.lscae.model.decoder import Decoder, leave_one_out
 from tamis.lscae.objective.terms import View, evaluate, objective
@@ -16,6 +18,7 @@ from tamis.lscae.refine import (
     hard_codes,
     linear_shares,
     objectives,
+    represent_directions,
 )
 from tamis.synthetic import moons_with_copies
 
@@ -190,3 +193,53 @@ def test_kept_places_are_not_exchanged_and_only_candidates_come_in(moons):
 def test_what_cannot_be_exchanged_stays(moons, recipe, n_kept):
     selected = torch.tensor([10, 15, 9])
     assert exchange_features([moons], selected, n_kept, ALL, recipe) is selected
+
+
+@pytest.fixture(scope="module")
+def factors():
+    """Five independent directions, two noisy features of each: the goal is the directions, the last one weaker."""
+    generator = torch.Generator().manual_seed(0)
+    goal = torch.randn(400, 5, generator=generator)
+    x = goal.repeat_interleave(2, dim=1) + 0.5 * torch.randn(400, 10, generator=generator)
+    weights = torch.tensor([1.0, 1.0, 1.0, 1.0, 0.4])
+    return [Batch(part, some * weights) for part, some in zip(x.split(200), goal.split(200), strict=True)]
+
+
+def represent(samples, selected, n_kept=0, candidates=tuple(range(10)), recipe=DEFAULT, members=None):
+    start = torch.tensor(selected)
+    found = represent_directions(samples, start, n_kept, torch.tensor(candidates), recipe, members)
+    assert start.tolist() == selected  # what was given is not changed
+    return found.tolist()
+
+
+def test_a_direction_without_a_feature_gets_one_in_place_of_a_feature_that_is_missed_least(factors):
+    assert represent(factors, [0, 1, 2, 4], candidates=(0, 1, 2, 4, 7)) in ([7, 1, 2, 4], [0, 7, 2, 4])
+    assert {feature // 2 for feature in represent(factors, [0, 1, 2, 3])} == {0, 1, 2, 3}
+
+
+def test_weak_directions_and_kept_features_are_left_alone(factors):
+    assert represent(factors, [0, 1, 2, 4, 6]) == [0, 1, 2, 4, 6]  # the fifth has 0.16 of the variance
+    weaker = replace(DEFAULT, min_direction=0.1)
+    assert {feature // 2 for feature in represent(factors, [0, 1, 2, 4, 6], recipe=weaker)} == {0, 1, 2, 3, 4}
+    assert represent(factors, [0, 1, 2, 4], n_kept=2, candidates=(0, 1, 2, 4, 8, 9)) == [0, 1, 2, 4]
+    assert represent(factors, [0, 1, 2, 3], n_kept=4) == [0, 1, 2, 3]
+
+
+def test_directions_that_no_candidate_shows_stay_without_a_feature(factors):
+    assert represent(factors, [0, 1, 2, 3], candidates=(0, 1, 2, 3)) == [0, 1, 2, 3]
+
+
+def test_groups_are_exchanged_as_a_whole(factors):
+    members = torch.tensor([[0, -1], [1, -1], [2, 3], [4, 5], [6, 7], [8, -1]])
+    found = represent(factors, [0, 1, 2, 3], candidates=tuple(range(6)), members=members)
+    assert found in ([4, 1, 2, 3], [0, 4, 2, 3])
+
+
+def test_many_independent_directions_each_get_a_feature():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 200))
+    X[:, :180] += np.repeat(rng.standard_normal((300, 18)), 10, axis=1)
+    chosen = LSCAE(18, random_state=0).fit(X).selected_
+    assert set(chosen // 10) == set(range(18))
+    lost = LSCAE(18, recipe=replace(DEFAULT, min_direction=1.0), random_state=0).fit(X).selected_
+    assert len(set(lost // 10)) < 18

@@ -73,6 +73,9 @@ class Recipe:
         Number of restarts; the hard selection with the smallest J wins.
     max_exchanged : int, default=32
         Selections of at most this many features are refined: single ones are exchanged while J falls.
+    min_direction : float, default=0.3
+        Directions whose variance in the goal is at least this share of that of the first one do not end without a
+        feature, if a candidate shows them.
     evaluation_rows, evaluation_samples : int, default=512, 4
         J of a hard selection is a mean over so many samples of so many rows, without common rows.
     """
@@ -99,6 +102,7 @@ class Recipe:
     n_steps: int = 150
     n_init: int = 1
     max_exchanged: int = 32
+    min_direction: float = 0.3
     evaluation_rows: int = 512
     evaluation_samples: int = 4
 
@@ -176,6 +180,7 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "n_steps": COUNT,
     "n_init": COUNT,
     "max_exchanged": ("a whole number of at least 0", lambda value: _is_count(value, 0)),
+    "min_direction": RATE,
     "evaluation_rows": ("a whole number of at least 3", lambda value: _is_count(value, 3)),
     "evaluation_samples": COUNT,
 }

@@ -36,6 +36,9 @@ TRIALS = 60
 SWEEPS = 3
 MIN_GAIN = 1e-3
 
+MAX_UNEXPLAINED = 0.9
+"""A direction of which a larger share is not explained has no feature."""
+
 
 def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     """Return the samples on which hard selections are compared, without common rows.
@@ -61,6 +64,8 @@ def refine(
         )
     chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
     chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
+    if recipe.structure_first and not recipe.uses_codes and "reconstruction" in recipe.terms:
+        chosen = represent_directions(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
     chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
     value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
     decoder = {} if network.decoder is None else network.decoder.state_dict()
@@ -118,18 +123,22 @@ def hard_codes(x: Tensor, selections: Tensor, members: Tensor | None = None) -> 
 
 
 def linear_shares(codes: Tensor, sample: Batch) -> Tensor:
-    """Compute the share of the goal F that selected features C (n, rows, k) do not reconstruct linearly: (n,).
+    """Compute the share of the goal that selected features C (n, rows, k) do not reconstruct linearly: (n,)."""
+    return sample.error_share(linear_residuals(codes, sample.goal))
 
-    With ``H = C (CᵀC + λI)⁻¹ Cᵀ`` and h its diagonal, the residual of row i, when the row is left out, is
-    ``(f_i − (H f)_i) / (1 − h_i)``.
+
+def linear_residuals(codes: Tensor, goal: Tensor) -> Tensor:
+    """Compute what linear maps of features C (n, rows, k) leave of a goal F, each row left out: (n, rows, targets).
+
+    With ``H = C (CᵀC + λI)⁻¹ Cᵀ`` and h its diagonal, it is ``(f_i − (H f)_i) / (1 − h_i)`` of row i.
     """
     energy = codes.square().sum(dim=(-2, -1)) / codes.shape[2]
     identity = torch.eye(codes.shape[2], dtype=codes.dtype, device=codes.device)
     lower = torch.linalg.cholesky(codes.mT @ codes + (RIDGE * energy + TINY)[:, None, None] * identity)
     factor = torch.linalg.solve_triangular(lower, codes.mT, upper=False).mT
-    residual = sample.goal - factor @ (factor.mT @ sample.goal)
     left_out = (1 - factor.square().sum(dim=-1)).clamp_min(MIN_LEFT_OUT)
-    return sample.error_share(residual / left_out.unsqueeze(-1))
+    residual: Tensor = (goal - factor @ (factor.mT @ goal)) / left_out.unsqueeze(-1)
+    return residual
 
 
 def expected_shares(
@@ -210,3 +219,62 @@ def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, mem
     rest = hard_codes(sample.x, others[None], members)[0]
     slopes = (rest * (gradient @ rest)).sum(dim=0)
     return slopes if members is None else slopes.view(len(others), members.shape[1]).sum(dim=1)
+
+
+@torch.no_grad()
+def represent_directions(
+    samples: Sequence[Batch],
+    selected: Tensor,
+    n_kept: int,
+    candidates: Tensor,
+    recipe: Recipe,
+    members: Tensor | None = None,
+) -> Tensor:
+    """Exchange features, the first ``n_kept`` excepted, until no combination of strong directions is left out.
+
+    The score rewards features that agree with each other, so that of many directions some may end without a feature.
+    While one does (:func:`_left_out`), the candidate that shows most of it takes the place of the feature that is
+    missed least, if that lowers the share of the goal that is not explained linearly.
+    """
+    best = float(_mean_shares(samples, selected[None], members)[0])
+    for _ in range(len(selected) - n_kept):
+        others = candidates[~torch.isin(candidates, selected)]
+        shown = _left_out(samples, selected, others, recipe, members)
+        if shown is None or not len(others):
+            break
+        trials = selected.repeat(len(selected) - n_kept, 1)
+        trials[:, n_kept:].fill_diagonal_(int(others[shown.argmax()]))
+        values = _mean_shares(samples, trials, members)
+        if float(values.min()) >= best:
+            break
+        best, selected = float(values.min()), trials[values.argmin()]
+    return selected
+
+
+def _left_out(
+    samples: Sequence[Batch], selected: Tensor, others: Tensor, recipe: Recipe, members: Tensor | None
+) -> Tensor | None:
+    """Return how much other features show of what is left out most, ``(x_jᵀ R v)² / ‖x_j‖²``; None if nothing is.
+
+    R are the residuals of the strong directions, each of variance 1, and v the combination of largest variance in R.
+    """
+    variance = torch.cat([sample.goal for sample in samples]).square().mean(dim=0)
+    strong = variance >= recipe.min_direction * variance.max()
+    scaled = [sample.goal[:, strong] / variance[strong].sqrt() for sample in samples]
+    codes = [hard_codes(sample.x, selected[None], members) for sample in samples]
+    rest = torch.cat([linear_residuals(code, goal)[0] for code, goal in zip(codes, scaled, strict=True)])
+    values, vectors = torch.linalg.eigh(rest.mT @ rest / len(rest))
+    if values[-1] < MAX_UNEXPLAINED:
+        return None
+    x = torch.cat([hard_codes(sample.x, others[None], members)[0] for sample in samples])
+    shown: Tensor = (x.mT @ (rest @ vectors[:, -1])).square() / (x.square().sum(dim=0) + TINY)
+    return shown if members is None else shown.view(len(others), members.shape[1]).amax(dim=1)
+
+
+def _mean_shares(samples: Sequence[Batch], selections: Tensor, members: Tensor | None) -> Tensor:
+    """Return :func:`linear_shares` of hard selections (n, k), a mean over the samples: (n,)."""
+    parts = selections.split(max(1, VALUES_AT_ONCE // (len(samples[0].x) * selections.shape[1])))
+    each = [
+        torch.cat([linear_shares(hard_codes(sample.x, some, members), sample) for some in parts]) for sample in samples
+    ]
+    return torch.stack(each).mean(dim=0)
