@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from tamis import StructurePursuit, base
 from tamis.base import FeatureSelector, Selection
-from tamis.checks import UnusableFeaturesWarning
+from tamis.features import UnusableFeaturesWarning
 from tamis.verdict import judge
 
 

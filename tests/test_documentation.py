@@ -88,7 +88,7 @@ def cells(rng):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search((ROOT / page).read_text())])
-@pytest.mark.filterwarnings("ignore::tamis.checks.UnusableFeaturesWarning")
+@pytest.mark.filterwarnings("ignore::tamis.features.UnusableFeaturesWarning")
 def test_the_code_of_pages_runs(page, cells, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"adata": cells}

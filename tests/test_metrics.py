@@ -86,7 +86,7 @@ def test_smoothness_is_high_for_structure_and_low_for_noise(rng):
 def test_smoothness_agrees_with_the_selectors_score(rng):
     import torch
 
-    from tamis.lscae.objective.terms import View, score
+    from tamis.lscae.objective import View, score
     from tamis.lscae.problem import Batch
     from tamis.lscae.recipe import DEFAULT
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from tamis import SELECTORS
-from tamis.checks import TiedScoresWarning
+from tamis.features import TiedScoresWarning
 
 
 def blobs(n=30, d=8):

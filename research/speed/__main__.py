@@ -13,6 +13,7 @@ from research.speed import (
     alternatives,
     baselines,
     command_line,
+    dask_workers,
     growth,
     killed,
     large,
@@ -30,7 +31,7 @@ MEASURES: dict[str, Measure] = {
     for one in (
         peer.MEASURE, alternatives.MEASURE, growth.MEASURE, large.MEASURE, memory.MEASURE,
         baselines.MEASURE, out_of_core.MEASURE, processes.MEASURE,
-        command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
+        dask_workers.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
     )
 }  # fmt: skip
 

@@ -17,13 +17,22 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.checks import check_cells, check_range, warn_of_ties, warn_of_unusable
-from tamis.columns import ColumnStatistics, summarise_columns
-from tamis.features import Features, check_names, listed, read_groups, text_features
+from tamis.columns import ColumnStatistics, check_cells, summarise_columns
+from tamis.features import (
+    Features,
+    UnusableFeaturesWarning,
+    check_names,
+    listed,
+    read_groups,
+    text_features,
+    unusable_message,
+    warn_of_ties,
+)
 from tamis.io.sources import TableSource, as_source
 from tamis.reprs import html_selection
 from tamis.sizes import choose_k
 from tamis.structure.candidates import FillerWarning, filler_message
+from tamis.structure.sample import kept_rows
 from tamis.verdict import KeptRows, Verdict, judge, structure_of
 
 MIN_ROWS = 3
@@ -57,6 +66,8 @@ class Task:
         Mean, spread and constancy of every feature.
     groups : Features or None
         If given, ``k``, ``must_keep`` and ``candidates`` are about groups of features.
+    owner : ndarray of int or None
+        The group of each feature, if groups are selected.
     """
 
     k: int
@@ -64,11 +75,7 @@ class Task:
     candidates: NDArray[np.intp]
     statistics: ColumnStatistics
     groups: Features | None = None
-
-    @property
-    def owner(self) -> NDArray[np.intp] | None:
-        """The group of each feature, if groups are selected."""
-        return None if self.groups is None else self.groups.owner
+    owner: NDArray[np.intp] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -150,23 +157,28 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         """
         source = as_source(X)
         X = self._check_table(X) if source is None else self._check_source(source)
+        if X.shape[0] < MIN_ROWS:
+            raise ValueError(
+                f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
+                f"n_samples = {X.shape[0]}. Pass more rows, or transpose X if its samples are in columns."
+            )
         statistics = summarise_columns(X)
         features = read_groups(self.groups, self.n_features_in_, getattr(self, "feature_names_in_", None))
-        check_cells(statistics, self._allows_missing, features.listed)
-        check_range(statistics, getattr(self, "scale", "standard"), features.listed)
+        check_cells(statistics, getattr(self, "scale", "standard"), self._allows_missing, features.listed)
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
-        self._rank(self._scored(X, task, features), task, features)
+        scored = self._select if features.labels is None or self._selects_groups else self._mean_scores
+        self._rank(scored(X, task), task, features)
         if (found := getattr(self, "structure_", None)) and features.names is not None:
             self.structure_ = replace(found, feature_names=features.names)
-        self._kept_rows = KeptRows.of(X, features.members(task.must_keep), task.owner)
-        self._warn_of_filler(task, features)
+        self._kept_rows = KeptRows(kept_rows(X), features.members(task.must_keep), task.owner)
+        if self.filler_.any():
+            self._warn_of_filler(task, features)
         return self
 
-    def _scored(self, X: Any, task: Task, features: Features) -> Selection:
-        """Return a score for each item, the mean of its features where the method knows nothing of groups."""
-        if features.labels is None or self._selects_groups:
-            return self._select(X, task)
+    def _mean_scores(self, X: Any, task: Task) -> Selection:
+        """Return a score for each group, the mean of its features, where the method knows nothing of groups."""
+        features: Any = task.groups
         kept, free = features.members(task.must_keep), features.members(task.candidates)
         usable = free[~task.statistics.constant[free]]
         each = Task(len(kept) + task.k - len(task.must_keep), kept, usable, task.statistics)
@@ -269,14 +281,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         try:
             checked = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         except (ValueError, TypeError) as error:
-            text = text_features(X)
-            if not text:
+            if not (text := text_features(X)):
                 raise
-            raise type(error)(
-                f"{listed(text)} of X cannot be read as numbers ({error}). Drop these features or encode them as "
-                "numbers first."
-            ) from error
-        self._check_rows(checked.shape[0])
+            advice = "Drop these features or encode them as numbers first."
+            raise type(error)(f"{listed(text)} of X cannot be read as numbers ({error}). {advice}") from error
         return checked
 
     def _check_source(self, source: TableSource) -> TableSource:
@@ -286,7 +294,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 "some of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, LaplacianScore or "
                 "VarianceScore."
             )
-        self._check_rows(source.shape[0])
         if not source.shape[1]:
             raise ValueError(f"{source.place}: holds no features.")
         self.n_features_in_ = source.shape[1]
@@ -295,13 +302,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             check_names(source.names)
             self.feature_names_in_ = source.names
         return source
-
-    def _check_rows(self, n_rows: int) -> None:
-        if n_rows < MIN_ROWS:
-            raise ValueError(
-                f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
-                f"n_samples = {n_rows}. Pass more rows, or transpose X if its samples are in columns."
-            )
 
     def _plan(self, X: Any, statistics: ColumnStatistics, features: Features) -> Task:
         """Return what is to be selected; a group is usable if one of its features is."""
@@ -317,17 +317,17 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
         usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
         asked_for = np.concatenate([features.members(must_keep), features.members(never)])
-        warn_of_unusable(np.setdiff1d(np.flatnonzero(~usable), asked_for), features.listed, stacklevel=5)
+        if (unusable := np.setdiff1d(np.flatnonzero(~usable), asked_for)).size:
+            warn(unusable_message(features.listed(unusable)), UnusableFeaturesWarning, stacklevel=4)
         free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
         candidates, k = np.flatnonzero(free), self.n_features_to_select
+        groups, owner = (None, None) if features.labels is None else (features, features.owner)
         if k == "auto":
-            owner = None if features.labels is None else features.owner
             k = min(max(choose_k(X, groups=owner).k, len(must_keep)), len(must_keep) + len(candidates))
-        groups = None if features.labels is None else features
         k = max(1, features.n_items // 2, len(must_keep)) if k is None else k
         count = self._count(k, must_keep, never, len(candidates), features.n_items)
-        return Task(count, must_keep, candidates, statistics, groups)
+        return Task(count, must_keep, candidates, statistics, groups, owner)
 
     def _count(
         self, k: Any, must_keep: NDArray[np.intp], never: NDArray[np.intp], n_candidates: int, n_items: int

@@ -1,6 +1,6 @@
 """Statistics of the features of a table, from one pass over its rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -22,6 +22,9 @@ MAX_MAGNITUDE = 1e307
 
 MIN_SPREAD = 1e-292
 """Smaller standard deviations have lost digits: values that differ by less are subnormal numbers."""
+
+MAX_UNSCALED = 1e15
+"""Larger values, if they are not scaled, have no digits left for differences of one, and their products overflow."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,6 @@ class ColumnStatistics:
     non_finite: NDArray[np.intp]
     bad_row: int
     constant: NDArray[np.bool_]
-
-    def out_of_range(self) -> NDArray[np.bool_]:
-        """Return which features vary, but have values too large or too close to be scaled in float64."""
-        too_large = np.maximum(-self.low, self.high) > MAX_MAGNITUDE
-        return ~self.constant & (too_large | (self.std < MIN_SPREAD))
 
     def scaling(self, scale: str | None) -> tuple[NDArray[np.intp], Array, Array]:
         """Return the features that vary, what to subtract from them and what to divide them by.
@@ -91,14 +89,6 @@ class ColumnStatistics:
         return ColumnStatistics(n_rows, mean, std, low, high, missing, non_finite, bad_row, ~(low < high))
 
 
-def row_blocks(X: Any, block_values: int = BLOCK_VALUES) -> Iterator[Array]:
-    """Yield consecutive rows of a dense or CSR matrix as fresh dense float64 arrays."""
-    rows = max(1, block_values // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], rows):
-        block = X[start : start + rows]
-        yield np.array(block.toarray() if issparse(block) else block, dtype=np.float64, order="C")
-
-
 def summarise_columns(X: Any, block_values: int = BLOCK_VALUES) -> ColumnStatistics:
     """Compute the statistics of a table block by block; a table that is read in pieces has its own.
 
@@ -111,8 +101,9 @@ def summarise_columns(X: Any, block_values: int = BLOCK_VALUES) -> ColumnStatist
     # Of a very wide sparse table a dense block would hold a few rows only.
     if issparse(X) and n_rows < MIN_BLOCK_ROWS < X.shape[0]:
         return block_statistics(X)
-    blocks = enumerate(row_blocks(X, block_values))
-    return reduce(ColumnStatistics.merged, (block_statistics(block, n * n_rows) for n, block in blocks))
+    blocks = ((X[start : start + n_rows], start) for start in range(0, X.shape[0], n_rows))
+    dense = ((block.toarray() if issparse(block) else np.ascontiguousarray(block), start) for block, start in blocks)
+    return reduce(ColumnStatistics.merged, (block_statistics(block, start) for block, start in dense))
 
 
 @np.errstate(invalid="ignore", over="ignore")
@@ -163,3 +154,43 @@ def _sparse_statistics(block: Any, first_row: int) -> ColumnStatistics:
     squares = np.bincount(columns, np.square(scaled - mean[columns]), minlength=d) + zeros * mean**2
     mean, std = mean * unit, np.sqrt(squares / count) * unit
     return ColumnStatistics(n, mean, std, low, high, missing, non_finite, bad_row, ~(low < high))
+
+
+def check_cells(
+    statistics: ColumnStatistics, scale: str | None, allows_missing: bool, named: Callable[[NDArray[np.intp]], str]
+) -> None:
+    """Raise a ValueError that names the features that cannot be computed with.
+
+    Parameters
+    ----------
+    statistics : ColumnStatistics
+        Statistics of the features.
+    scale : {"standard", "center"} or None
+        How the features are going to be scaled.
+    allows_missing : bool
+        Whether NaN is a missing cell.
+    named : callable
+        Writes the names of features, given by position.
+    """
+    bad = statistics.non_finite - (statistics.missing if allows_missing else 0)
+    if bad.any():
+        what, fill = ("inf", "Replace it by NaN") if allows_missing else ("NaN or inf", "Fill the gaps")
+        raise ValueError(
+            f"X holds {what}, the first in row {statistics.bad_row}: {named(np.flatnonzero(bad))}. "
+            f"{fill} (for example with sklearn.impute.SimpleImputer) or drop these features."
+        )
+    largest = np.where(statistics.constant, 0.0, np.maximum(-statistics.low, statistics.high))
+    spread = np.where(statistics.constant, 1.0, statistics.std)
+    outside = np.flatnonzero((largest > MAX_MAGNITUDE) | (spread < MIN_SPREAD))
+    if outside.size:
+        raise ValueError(
+            f"{named(outside)}: values beyond {MAX_MAGNITUDE:g}, or that differ by less than {MIN_SPREAD:g}, cannot be "
+            "scaled in double precision. Multiply these features by a constant, or drop them."
+        )
+    outside = np.flatnonzero((largest > MAX_UNSCALED) | (spread < 1 / MAX_UNSCALED))
+    if scale != "standard" and outside.size:
+        raise ValueError(
+            f"{named(outside)}: values beyond {MAX_UNSCALED:g}, or that differ by less than {1 / MAX_UNSCALED:g}, "
+            "cannot be computed with as they are. Use scale='standard' where the method has it, or multiply these "
+            "features by a constant."
+        )

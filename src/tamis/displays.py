@@ -11,8 +11,8 @@ from tamis.extras import require
 from tamis.reprs import names_of
 from tamis.sizes import KCurve
 from tamis.structure import Structure
-from tamis.structure.sample import sample_rows
-from tamis.verdict import MAX_CELLS, explained_shares, structure_of
+from tamis.structure.sample import MAX_KEPT_CELLS, sample_rows
+from tamis.verdict import explained_shares, structure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -250,5 +250,5 @@ class SelectionDisplay(_Display):
 def _sample_and_structure(selector: "FeatureSelector", X: Any) -> tuple[Any, Structure]:
     """Return some rows of a table, and the structure that the selector found or, without one, theirs."""
     check_is_fitted(selector)
-    sample, _ = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
+    sample, _ = sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)
     return sample, getattr(selector, "structure_", None) or structure_of(sample)

@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_LISTED = 5
+
+
+class UnusableFeaturesWarning(UserWarning):
+    """Some features hold one value only, or hardly any value, and cannot be selected."""
+
+
+class TiedScoresWarning(UserWarning):
+    """Selected features have no finite score, or all features have the same, so that their order in X decides."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +127,8 @@ def read_groups(groups: Any, n_features: int, names: NDArray[Any] | None) -> Fea
     return Features(n_features, names, distinct, np.array([number[label] for label in labels], dtype=np.intp))
 
 
-def owners(groups: ArrayLike | None, n_features: int) -> NDArray[np.intp] | None:
-    """Return the number of the group of each feature for an array of labels; None without groups."""
-    if groups is None:
-        return None
+def owners(groups: ArrayLike, n_features: int) -> NDArray[np.intp]:
+    """Return the number of the group of each feature for an array of labels."""
     labels = np.asarray(groups)
     if labels.shape != (n_features,):
         raise ValueError(f"groups takes a label for each of the {n_features} features of X; got {labels.size}.")
@@ -159,3 +166,31 @@ def _is_numeric(feature: NDArray[Any]) -> bool:
     except (ValueError, TypeError):
         return False
     return True
+
+
+def warn_of_ties(
+    scores: NDArray[np.float64], picks: NDArray[np.intp], candidates: NDArray[np.intp], **where: Any
+) -> None:
+    """Warn if the scores do not tell which of the candidates to pick; ``where`` is passed on to ``warnings.warn``."""
+    n_unscored = int((~np.isfinite(scores[picks])).sum())
+    some = scores[candidates][np.isfinite(scores[candidates])]
+    if n_unscored:
+        text = f"{n_unscored} of the {len(picks)} features picked by score have no finite score"
+    elif 0 < len(picks) < len(some) and np.ptp(some) <= 1e-12 * np.abs(some).max():
+        text = f"All {len(some)} features to choose from have the same score"
+    else:
+        return
+    warn(
+        f"{text}: those that come first in X were selected. The method cannot tell them apart on this table; use "
+        "another method.",
+        TiedScoresWarning,
+        **where,
+    )
+
+
+def unusable_message(named: str) -> str:
+    """Return the sentence about features that cannot be selected."""
+    return (
+        f"Features with one value only, or missing in most rows, are never selected: {named}. Name them in must_keep "
+        "to select them all the same."
+    )

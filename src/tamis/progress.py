@@ -7,7 +7,7 @@ from tamis.extras import require
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tamis.lscae.train.loop import Epoch
+    from tamis.lscae.training import Epoch
 
 
 class ProgressBar:

@@ -71,7 +71,7 @@ def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) 
     """
     rng = np.random.default_rng(random_state)
     sample, rows = sample_rows(X, rng, 2**24)
-    owner = owners(groups, sample.shape[1])
+    owner = None if groups is None else owners(groups, sample.shape[1])
     structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object), owner)
     if not structure.n_structured:
         raise NoStructureError(

@@ -4,15 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
 from tamis.reprs import html_list
-from tamis.structure.bases import Indices
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
 from tamis.structure.find import Structure, examine
 from tamis.structure.pursuit import ridge_prediction
-from tamis.structure.sample import dense_features, sample_rows, standardised
+from tamis.structure.sample import Indices, dense_features, kept_rows, standardised
 
 N_RANDOM = 20
 """Random lists of the same size that a list is compared with."""
@@ -28,9 +26,6 @@ HALF_LEVEL = 0.3
 
 MIN_FOUND = 0.95
 """Share of the features that must be confirmed in both halves."""
-
-MAX_CELLS = 2**22
-"""Stored cells of the rows that a fitted selector keeps for its verdict."""
 
 NO_STRUCTURE = (
     "No feature of this table depends on any other, or has several modes, more than chance would have it: there is "
@@ -72,23 +67,10 @@ class KeptRows(NamedTuple):
     kept: Indices
     owner: Indices | None = None
 
-    @classmethod
-    def of(cls, X: Any, kept: Indices, owner: Indices | None = None) -> "KeptRows":
-        """Return rows of a table: at least 100, those of a dense table as z-scores.
-
-        Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
-        """
-        sample, rows = sample_rows(X, np.random.default_rng(0), MAX_CELLS, 100)
-        if issparse(sample):
-            return cls(sample, kept, owner)
-        scores = standardised(sample, [np.arange(len(rows))])
-        # Cells that are missing together must not count as equal values.
-        return cls(np.where(np.isnan(sample), np.nan, scores).astype(np.float32), kept, owner)
-
 
 def judge_table(X: Any, selected: Indices) -> Verdict:
     """Return whether features that were selected elsewhere may be trusted on a table."""
-    rows = KeptRows.of(X, np.empty(0, np.intp))
+    rows = KeptRows(kept_rows(X), np.empty(0, np.intp))
     return judge(rows, selected, structure_of(rows.sample))
 
 

@@ -3,8 +3,7 @@ import pytest
 import torch
 
 from tamis.lscae.problem import Problem, Targets
-from tamis.lscae.rows import Scaling
-from tamis.lscae.rows.memory import MemoryRows
+from tamis.lscae.rows import MemoryRows, Scaling
 
 CPU = torch.device("cpu")
 

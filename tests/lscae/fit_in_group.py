@@ -15,7 +15,7 @@ import numpy as np
 from tamis import LSCAE, open_source
 from tamis.cli.processes import together
 from tamis.io.sources import source
-from tamis.lscae.rows import disk
+from tamis.lscae import rows
 
 path, folder, parameters = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
 rank = int(os.environ["RANK"])
@@ -28,7 +28,7 @@ def stumble(epoch):
 
 
 if "stream" in sys.argv:
-    source.BLOCK_BYTES, disk.BUFFER_BYTES = 40 * 80, 160 * 80
+    source.BLOCK_BYTES, rows.BUFFER_BYTES = 40 * 80, 160 * 80
     X = open_source(path)
 else:
     X = np.load(path)

@@ -2,12 +2,11 @@
 
 import torch
 
-from tamis.lscae.model.layer import ConcreteLayer
-from tamis.lscae.objective.terms import View, evaluate, loss
+from tamis.lscae.network import Adam, ConcreteLayer
+from tamis.lscae.objective import View, evaluate, loss
 from tamis.lscae.problem import Batch
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import _slopes, objectives
-from tamis.lscae.train.adam import Adam
 
 META = torch.device("meta")
 X = torch.empty(16, 8, device=META)

@@ -7,8 +7,8 @@ import torch
 
 from tamis import LSCAE
 from tamis.lscae import refine
-from tamis.lscae.model.decoder import Decoder, leave_one_out
-from tamis.lscae.objective.terms import View, evaluate, objective
+from tamis.lscae.decoder import Decoder, leave_one_out
+from tamis.lscae.objective import View, evaluate, objective
 from tamis.lscae.problem import Batch, Targets
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import (
@@ -74,20 +74,20 @@ def test_linear_shares_are_those_of_regressions_without_each_row(features):
     x = torch.randn(40, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     x[:, 5:] += x[:, :2]
     for goal in (x, x[:, :2]):
-        found = linear_shares(x[None, :, features], Batch(x, goal)).tolist()
+        found = linear_shares([Batch(x, goal)], torch.tensor([features])).tolist()
         assert found == pytest.approx([share_by_loops(x, goal, features)])
 
 
 @pytest.mark.parametrize("unit", [1e-4, 1e4])
 def test_units_do_not_matter_to_linear_shares(x, unit):
-    codes = hard_codes(x, random_selections(2, 3))
-    scaled = Batch(unit * x, unit * x)
-    torch.testing.assert_close(linear_shares(unit * codes, scaled), linear_shares(codes, Batch(x, x)))
+    selections = random_selections(2, 3)
+    scaled, plain = (linear_shares([Batch(factor * x, factor * x)], selections) for factor in (unit, 1.0))
+    torch.testing.assert_close(scaled, plain)
 
 
 def test_linear_shares_of_extremes(x):
     def share(codes, goal):
-        return linear_shares(codes[None], Batch(goal, goal)).item()
+        return linear_shares([Batch(codes, goal)], torch.arange(codes.shape[1])[None]).item()
 
     table = torch.cat([x[:, :2], x[:, :1] - 3 * x[:, 1:2]], dim=1)
     assert share(table[:, :2], table) < 1e-3  # a linear map of the selection
@@ -102,7 +102,7 @@ def test_where_the_graph_decodes_J_is_the_mean_of_two_decoders(moons, k):
     selections = random_selections(5, k)
     codes = hard_codes(moons.x, selections)
     by_graph = evaluate(View(moons, codes, DEFAULT))
-    linearly = by_graph | {"reconstruction": linear_shares(codes, moons)}
+    linearly = by_graph | {"reconstruction": linear_shares([moons], selections)}
     expected = (objective(by_graph) + objective(linearly)) / 2
     torch.testing.assert_close(objectives([moons], selections, DEFAULT), expected)
 

@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from tamis import CAE, LSCAE, ConcreteLaplacian, Recipe
-from tamis.checks import UnusableFeaturesWarning
+from tamis.features import UnusableFeaturesWarning
 from tamis.synthetic import blobs_with_copies
 
 SELECTORS = [LSCAE, CAE, ConcreteLaplacian]
-pytestmark = pytest.mark.filterwarnings("ignore::tamis.checks.UnusableFeaturesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.features.UnusableFeaturesWarning")
 
 
 @pytest.mark.parametrize("selector", SELECTORS)

@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis import SELECTORS
-from tamis.checks import UnusableFeaturesWarning
+from tamis.features import UnusableFeaturesWarning
 
 FAST = {
     "aefs": {"max_epochs": 20},

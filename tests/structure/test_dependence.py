@@ -3,7 +3,6 @@ import pytest
 from scipy.stats import ks_2samp, kstest, spearmanr
 
 from tamis.structure import dependence as module
-from tamis.structure.bases import RankBasis, rank_basis
 from tamis.structure.dependence import (
     COST,
     NEAR_COPY,
@@ -13,6 +12,7 @@ from tamis.structure.dependence import (
     strongest_dependence,
 )
 from tamis.structure.evidence import tail_probability
+from tamis.structure.sample import RankBasis, rank_basis
 
 
 def basis_of(X, n_more=0):

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from tamis.structure.evidence import TAIL_SHARE, discoveries, tail_probability
+from tamis.structure.evidence import (
+    SCALES,
+    TAIL_SHARE,
+    UNIFORM_DRAWS,
+    discoveries,
+    multimodality_pvalues,
+    tail_probability,
+)
 
 
 @pytest.fixture
@@ -66,3 +73,83 @@ def test_values_that_are_not_finite_have_the_probability_one(ordered):
     first, second = tail_probability(np.array([-np.inf, 50.0]), ordered)
     assert first == 1
     assert second < 1e-6
+
+
+N = 300
+
+
+def drawn(rng, law, d=100, n=N):
+    return {
+        "uniform": lambda: rng.random((n, d)),
+        "normal": lambda: rng.standard_normal((n, d)),
+        "rounded": lambda: rng.standard_normal((n, d)).round(1),
+        "poisson": lambda: rng.poisson(30.0, (n, d)).astype(float),
+        "lognormal": lambda: rng.lognormal(0, 1.5, (n, d)),
+        "exponential": lambda: rng.exponential(size=(n, d)),
+        "cauchy": lambda: rng.standard_cauchy((n, d)),
+    }[law]()
+
+
+def two_modes(rng, d, n=N):
+    return rng.standard_normal((n, d)) + 6 * (rng.random((n, d)) < 0.4)
+
+
+@pytest.mark.parametrize("law", ["uniform", "normal", "rounded", "poisson", "lognormal", "exponential", "cauchy"])
+def test_features_with_one_mode_are_not_called_multimodal(rng, law):
+    pvalues = multimodality_pvalues(drawn(rng, law))
+    assert (pvalues <= 0.05).mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)
+    assert pvalues.min() > 1e-4
+
+
+@pytest.mark.parametrize("decimals", [16, 1], ids=["continuous", "rounded"])
+def test_two_modes_are_called(rng, decimals):
+    assert multimodality_pvalues(two_modes(rng, 10).round(decimals)).max() < 1e-3
+
+
+def naive_depth(x, m):
+    """Logarithm of the deepest valley, by the formula, one row at a time."""
+    density = [1 / (x[i + m] - x[i]) for i in range(len(x) - m)]
+    depths = [min(max(density[: i + 1]), max(density[i:])) / f for i, f in enumerate(density)]
+    return np.log(max(depths))
+
+
+def test_pvalues_are_the_tail_of_the_naive_depths_of_uniform_features(rng):
+    X = rng.random((100, 3)) + 0.3 * (rng.random((100, 3)) < 0.5)
+    null = np.sort(np.random.default_rng(100).random((UNIFORM_DRAWS, 100)), axis=1)[:80]
+    pvalues = multimodality_pvalues(X)
+    for j in range(3):
+        beaten = [
+            np.mean([naive_depth(row, int(s * 100)) >= naive_depth(np.sort(X[:, j]), int(s * 100)) for row in null])
+            for s in SCALES
+        ]
+        # The smallest of three dependent tails lies between itself and three times itself.
+        assert min(beaten) - 0.12 <= pvalues[j] <= 3 * min(beaten) + 0.12
+
+
+def test_discrete_features_and_those_of_few_rows_cannot_be_told(rng):
+    discrete = rng.integers(0, 5, (N, 3)).astype(float)
+    assert multimodality_pvalues(discrete).tolist() == [1, 1, 1]
+    assert multimodality_pvalues(two_modes(rng, 2, n=49)).tolist() == [1, 1]
+    assert (multimodality_pvalues(two_modes(rng, 2, n=50)) < 1).all()
+
+
+def test_features_with_missing_cells_are_judged_by_their_other_rows(rng):
+    X = two_modes(rng, 4)
+    gaps = X.copy()
+    gaps[rng.random(X.shape) < 0.2] = np.nan
+    together = multimodality_pvalues(gaps)
+    for j in range(4):
+        alone = gaps[~np.isnan(gaps[:, j]), j][:, None]
+        assert together[j] == multimodality_pvalues(alone)[0] < 1e-3
+
+
+def test_scale_and_place_do_not_matter(rng):
+    X = drawn(rng, "normal", d=5)
+    np.testing.assert_allclose(multimodality_pvalues(1e-3 * X + 7), multimodality_pvalues(X), rtol=1e-6)
+
+
+def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch):
+    X = np.hstack([drawn(rng, "normal", d=5), two_modes(rng, 4), drawn(rng, "rounded", d=3)])
+    expected = multimodality_pvalues(X)
+    monkeypatch.setattr("tamis.structure.evidence.BLOCK", 5)
+    np.testing.assert_array_equal(multimodality_pvalues(X), expected)

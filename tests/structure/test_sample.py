@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
+from scipy.stats import rankdata
 
 from tamis.io.sources import RowBlocks
-from tamis.structure.sample import sample_rows, standardised
+from tamis.structure.sample import CLIP, POLYNOMIALS, rank_basis, sample_rows, standardised, tied_places
 
 
 def test_rows_are_drawn_where_there_are_too_many(rng):
@@ -35,3 +37,114 @@ def test_standardised_features_have_mean_zero_and_variance_one_within_batches(rn
             expected = (x - x.mean()) / (x.std() or 1) if len(x) else x
             np.testing.assert_allclose(Z[rows, j][~np.isnan(X[rows, j])], expected, atol=1e-12)
     assert not Z[np.isnan(X)].any()
+
+
+def whole(X):
+    return rank_basis(X, [np.arange(len(X))])
+
+
+def naive(x):
+    """Polynomials of the ranks of one complete feature, by Gram and Schmidt over powers."""
+    ranks = rankdata(x)
+    known, kept = [np.ones(len(x))], []
+    for degree in range(1, max(POLYNOMIALS) + 1):
+        left = ((ranks - ranks.mean()) / ranks.std()) ** degree
+        for lower in known:
+            left = left - lower * (left @ lower) / (lower @ lower)
+        left *= np.sign(left @ ranks**degree) / left.std()
+        known.append(left)
+        if degree in POLYNOMIALS:
+            kept.append(left)
+    return np.array(kept)
+
+
+@pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
+def test_rank_polynomials_are_those_of_gram_and_schmidt(rng, decimals):
+    X = rng.standard_normal((80, 5)).round(decimals)
+    values = whole(X).values
+    for j, x in enumerate(X.T):
+        np.testing.assert_allclose(values[:, j], naive(x), atol=2e-5)
+
+
+@pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
+def test_rank_polynomials_are_orthonormal_over_the_rows(rng, decimals):
+    values = whole(rng.standard_normal((80, 300)).round(decimals)).values.astype(np.float64)
+    products = np.einsum("ajn,bjn->jab", values, values) / 80
+    np.testing.assert_allclose(products, np.broadcast_to(np.eye(3), products.shape), atol=1e-5)
+    np.testing.assert_allclose(values.mean(axis=2), 0, atol=1e-6)
+
+
+def test_ranks_do_not_change_under_monotone_transforms(rng):
+    X = rng.standard_normal((60, 4))
+    np.testing.assert_array_equal(whole(X).values, whole(np.exp(X)).values)
+
+
+def test_a_binary_feature_has_one_degree_and_a_constant_one_none(rng):
+    X = np.column_stack([rng.random(90) < 0.4, np.ones(90), rng.standard_normal(90)]).astype(float)
+    assert whole(X).present.tolist() == [[True, False, True], [False, False, True], [False, False, True]]
+
+
+def test_a_feature_of_three_levels_has_two_degrees():
+    basis = whole(np.tile([0.0, 1.0, 2.0], 30)[:, None])
+    assert basis.present[:, 0].tolist() == [True, True, False]
+
+
+def test_missing_cells_are_zero_and_the_others_scaled_to_mean_square_one(rng):
+    X = rng.standard_normal((100, 3))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    values = whole(X).values.astype(np.float64)
+    missing = np.broadcast_to(np.isnan(X).T, values.shape)
+    assert not values[missing].any()
+    np.testing.assert_allclose((values**2).mean(axis=2), 1, atol=1e-4)
+    for j, x in enumerate(X.T):
+        observed = ~np.isnan(x)
+        expected = naive(x[observed]) / np.sqrt(observed.mean())
+        np.testing.assert_allclose(values[:, j, observed], expected, atol=1e-4)
+
+
+def test_a_feature_without_any_value_has_no_degrees():
+    basis = whole(np.column_stack([np.full(40, np.nan), np.arange(40.0)]))
+    assert not basis.present[:, 0].any()
+    assert basis.present[:, 1].all()
+
+
+def test_rare_values_are_drawn_in():
+    x = np.zeros(200)
+    x[:2] = 1, 2
+    assert whole(x[:, None]).values.max() == CLIP
+
+
+def test_each_batch_has_its_own_ranks(rng):
+    X = rng.standard_normal((50, 4))
+    batches = [np.arange(0, 50, 2), np.arange(1, 50, 2)]
+    values = rank_basis(X, batches).values
+    for rows in batches:
+        np.testing.assert_array_equal(values[:, :, rows], whole(X[rows]).values)
+
+
+def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch):
+    X = rng.standard_normal((30, 23)).round(1)
+    expected = whole(X).values
+    monkeypatch.setattr("tamis.structure.sample.BLOCK", 4)
+    np.testing.assert_array_equal(whole(X).values, expected)
+
+
+def test_taking_features_takes_their_values_and_degrees(rng):
+    basis = whole(rng.standard_normal((20, 6)))
+    some = basis.take(np.array([4, 1]))
+    np.testing.assert_array_equal(some.values, basis.values[:, [4, 1]])
+    np.testing.assert_array_equal(some.present, basis.present[:, [4, 1]])
+
+
+def test_room_for_more_features_is_left(rng):
+    X = rng.standard_normal((20, 6))
+    basis = rank_basis(X, [np.arange(20)], 3)
+    np.testing.assert_array_equal(basis.values[:, :6], whole(X).values)
+    assert not basis.values[:, 6:].any()
+    assert not basis.present[:, 6:].any()
+
+
+def test_tied_places_are_the_first_and_the_last_of_equal_values():
+    first, last = tied_places(np.array([[1.0, 1, 2, 3, 3, 3], [0.0, 1, 2, 3, 4, 5]]))
+    assert first.tolist() == [[0, 0, 2, 3, 3, 3], [0, 1, 2, 3, 4, 5]]
+    assert last.tolist() == [[1, 1, 2, 5, 5, 5], [0, 1, 2, 3, 4, 5]]

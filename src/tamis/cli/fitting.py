@@ -147,8 +147,8 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
 def _worded(warning: Any, table: Table) -> str:
     import numpy as np
 
-    from tamis.checks import UnusableFeaturesWarning
     from tamis.columns import summarise_columns
+    from tamis.features import UnusableFeaturesWarning
 
     if issubclass(warning.category, UnusableFeaturesWarning):
         constant = np.flatnonzero(summarise_columns(table.X).constant)

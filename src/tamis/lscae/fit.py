@@ -12,22 +12,21 @@ import numpy as np
 import torch
 from joblib import parallel_config
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from torch import Tensor
 
 from tamis.base import Task
 from tamis.features import Features
 from tamis.io.sources import TableSource
-from tamis.lscae import distributed
-from tamis.lscae.model.decoder import Decoder, fit_readout, load_decoder
-from tamis.lscae.model.layer import features_of
+from tamis.lscae import parallel
+from tamis.lscae.checkpoint import Checkpointer
+from tamis.lscae.decoder import Decoder, batch_moments, fit_readout, load_decoder, sparse_moments
+from tamis.lscae.network import features_of
 from tamis.lscae.problem import TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.refine import draw_samples, expected_shares, refine
-from tamis.lscae.rows import Rows, Scaling, n_batches
-from tamis.lscae.rows.disk import DiskRows, fits_in_buffer
-from tamis.lscae.rows.memory import MemoryRows
-from tamis.lscae.train.checkpoint import Checkpointer
-from tamis.lscae.train.loop import Callback, train
+from tamis.lscae.rows import DiskRows, MemoryRows, Rows, Scaling, fits_in_buffer, n_batches
+from tamis.lscae.training import Callback, train
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import choose_candidates, goal_directions, pursuit_of
 from tamis.structure.directions import Directions
@@ -102,7 +101,7 @@ def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, on
     used, n_used = scaling.features, len(scaling.features)
     if isinstance(X, TableSource) and (fits_in_buffer(X, n_used) or X.shape[0] <= recipe.batch_size):
         X, scaling = X[:, used], scaling._replace(features=np.arange(n_used))
-    share = distributed.rank_and_size()
+    share = parallel.rank_and_size()
     if isinstance(X, TableSource):
         return DiskRows(X, scaling, device, share)
     return MemoryRows(X, scaling, device, share, once)
@@ -122,7 +121,7 @@ def examine_features(
         if len(candidates) > recipe.shortlist * n_units > 0:
             stated = pursuit_of(X, structure, candidates, task.must_keep, task.owner, seed)
             candidates = shortlist(**stated, n_steps=n_units, per_step=recipe.shortlist)
-    return distributed.broadcast((structure, candidates))
+    return parallel.broadcast((structure, candidates))
 
 
 def state_problem(
@@ -140,8 +139,9 @@ def state_problem(
     if structure is not None:
         shown = [items if task.groups is None else task.groups.members(items) for items in (candidates, kept)]
         directions = goal_directions(X, structure, np.intersect1d(shown[0], scaling.features))
-        scaling = scaling.of(np.concatenate([directions.features, *shown]))
-        targets = goal(task, directions, scaling)
+        matter = np.isin(scaling.features, np.concatenate([directions.features, *shown]))
+        scaling = Scaling(*(part[matter] for part in scaling))
+        targets = goal(task, directions, scaling, device)
     if task.groups is None:
         used = scaling.features
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))
@@ -151,20 +151,20 @@ def state_problem(
         n_units=task.k - len(task.must_keep),
         kept=torch.from_numpy(kept).to(device),
         candidates=torch.from_numpy(np.sort(candidates)).to(device),
-        targets=targets.to(device),
+        targets=targets,
         seed=seed,
         members=None if task.groups is None else members_of(task.groups, scaling.features).to(device),
     )
     return replace(problem, targets=draw_targets(problem)) if structure is None else problem
 
 
-def goal(task: Task, directions: Directions, scaling: Scaling) -> Targets:
+def goal(task: Task, directions: Directions, scaling: Scaling, device: torch.device) -> Targets:
     """Return the directions of the structured features as targets in the scale of the rows."""
     positions = np.searchsorted(scaling.features, directions.features)
     # The directions are of z-scores; rows may be scaled otherwise.
     rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
     loadings = torch.from_numpy((directions.loadings * rescaled[:, None]).astype(np.float32))
-    return Targets(torch.from_numpy(positions), loadings)
+    return Targets(torch.from_numpy(positions).to(device), loadings.to(device))
 
 
 def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:
@@ -209,10 +209,13 @@ def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, feat
 
     Where no network was trained, it is linear.
     """
-    linear = Decoder((len(features), len(scaling.features)), torch.Generator())
+    n_features, inputs = len(scaling.features), np.searchsorted(scaling.features, features.numpy())
+    linear = Decoder((len(features), n_features), torch.Generator())
     decoder = load_decoder(trained.decoder) if trained.decoder else linear
+    if decoder is linear and issparse(X) and not np.isnan(X.data).any():
+        part, n_parts = parallel.rank_and_size()
+        return fit_readout(decoder, sparse_moments(X[part::n_parts], scaling, inputs))
     rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
-    size = max(1, min(recipe.batch_size, MAX_VALUES // len(scaling.features)))
+    size = max(1, min(recipe.batch_size, MAX_VALUES // n_features))
     batches = islice(rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(MAX_ROWS, size))
-    inputs = torch.from_numpy(np.searchsorted(scaling.features, features.numpy()))
-    return fit_readout(decoder, batches, inputs, len(scaling.features))
+    return fit_readout(decoder, batch_moments(decoder, batches, torch.from_numpy(inputs), n_features))

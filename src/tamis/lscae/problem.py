@@ -75,22 +75,15 @@ class Targets(NamedTuple):
             x = x - x.mean(dim=0)
         elif center and known is not None:
             x = (x - x.sum(dim=0) / known.sum(dim=0).clamp_min(1)) * known
-        return Batch(x, *self._goal(x, known))
-
-    def _goal(self, x: Tensor, known: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
         wanted = x if self.features is None else x[:, self.features]
         there = known if known is None or self.features is None else known[:, self.features]
         if self.loadings is None:
-            return wanted, known, there
+            return Batch(x, wanted, known, there)
         if there is None:
-            return wanted @ self.loadings, None, None
+            return Batch(x, wanted @ self.loadings)
         energy = self.loadings.square().sum(dim=1, keepdim=True)
         share = there @ energy / energy.sum()
-        return wanted @ self.loadings / share.clamp_min(MIN_SHARE), known, share
-
-    def to(self, device: torch.device) -> "Targets":
-        """Return the targets on a device."""
-        return Targets(*(None if part is None else part.to(device) for part in self))
+        return Batch(x, wanted @ self.loadings / share.clamp_min(MIN_SHARE), known, share)
 
     def count(self, n_features: int) -> int:
         """Return the number of targets."""
@@ -142,10 +135,6 @@ class Problem:
         drawn = self.rng(NOISE, restart, step).standard_exponential(shape, dtype=np.float32)
         # One draw in some millions is 0, whose logarithm is not finite.
         return torch.from_numpy(drawn).to(self.rows.device).clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
-
-    def generator(self, restart: int) -> torch.Generator:
-        """Return the source of a restart's initial weights, on the device of the rows."""
-        return torch.Generator(self.rows.device).manual_seed(self.seed + restart)
 
 
 @dataclass(frozen=True)

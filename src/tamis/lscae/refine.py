@@ -1,19 +1,19 @@
 """Hard selections: their J on samples of the rows, and exchanges of single features as long as J falls."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tamis.lscae import distributed
-from tamis.lscae.model.decoder import Decoder
-from tamis.lscae.model.layer import assign_distinct, features_of, give_to_units
-from tamis.lscae.objective.terms import View, evaluate, loss, objective
+from tamis.lscae import parallel
+from tamis.lscae.decoder import Decoder
+from tamis.lscae.network import Network, assign_distinct, features_of, give_to_units
+from tamis.lscae.objective import View, evaluate, loss, objective
 from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem, Trained
 from tamis.lscae.recipe import Recipe
-from tamis.lscae.rows import sample_rows
-from tamis.lscae.train.network import Network
+from tamis.lscae.rows import n_batches
 
 MAX_VALUES = 2**26
 """Of wide tables there are as many samples as have no more values than that."""
@@ -47,7 +47,7 @@ def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     """
     size = recipe.batch_size if recipe.uses_network else recipe.evaluation_rows
     count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * len(problem.features))))
-    drawn = sample_rows(problem.rows, size, count, problem.rng(EVALUATION))
+    drawn = islice(problem.rows.batches(n_batches(problem.rows.n_rows, size), problem.rng(EVALUATION)), count)
     return [problem.targets.batch(x, center=not recipe.uses_codes) for x in drawn]
 
 
@@ -66,8 +66,8 @@ def refine(
     chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
     if recipe.structure_first and not recipe.uses_codes and "reconstruction" in recipe.terms:
         chosen = represent_directions(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
-    chosen = distributed.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
-    value = distributed.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
+    chosen = parallel.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
+    value = parallel.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
     decoder = {} if network.decoder is None else network.decoder.state_dict()
     weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}
     return Trained(chosen, float(value[0]), probabilities, layer.candidates.cpu(), weights, history)
@@ -109,7 +109,7 @@ def _graph_objectives(sample: Batch, selections: Tensor, recipe: Recipe, members
     values = evaluate(View(sample, codes, recipe, observed))
     if "reconstruction" not in values:
         return objective(values)
-    linearly = values | {"reconstruction": linear_shares(codes, sample)}
+    linearly = values | {"reconstruction": sample.error_share(linear_residuals(codes, sample.goal))}
     return (objective(values) + objective(linearly)) / 2
 
 
@@ -120,11 +120,6 @@ def hard_codes(x: Tensor, selections: Tensor, members: Tensor | None = None) -> 
     # The last feature, which -1 means, is one of zeros.
     padded = torch.cat([x, x.new_zeros(len(x), 1)], dim=1)
     return padded[:, members[selections].flatten(1)].movedim(0, 1)
-
-
-def linear_shares(codes: Tensor, sample: Batch) -> Tensor:
-    """Compute the share of the goal that selected features C (n, rows, k) do not reconstruct linearly: (n,)."""
-    return sample.error_share(linear_residuals(codes, sample.goal))
 
 
 def linear_residuals(codes: Tensor, goal: Tensor) -> Tensor:
@@ -236,7 +231,7 @@ def represent_directions(
     While one does (:func:`_left_out`), the candidate that shows most of it takes the place of the feature that is
     missed least, if that lowers the share of the goal that is not explained linearly.
     """
-    best = float(_mean_shares(samples, selected[None], members)[0])
+    best = float(linear_shares(samples, selected[None], members)[0])
     for _ in range(len(selected) - n_kept):
         others = candidates[~torch.isin(candidates, selected)]
         shown = _left_out(samples, selected, others, recipe, members)
@@ -244,7 +239,7 @@ def represent_directions(
             break
         trials = selected.repeat(len(selected) - n_kept, 1)
         trials[:, n_kept:].fill_diagonal_(int(others[shown.argmax()]))
-        values = _mean_shares(samples, trials, members)
+        values = linear_shares(samples, trials, members)
         if float(values.min()) >= best:
             break
         best, selected = float(values.min()), trials[values.argmin()]
@@ -271,10 +266,11 @@ def _left_out(
     return shown if members is None else shown.view(len(others), members.shape[1]).amax(dim=1)
 
 
-def _mean_shares(samples: Sequence[Batch], selections: Tensor, members: Tensor | None) -> Tensor:
-    """Return :func:`linear_shares` of hard selections (n, k), a mean over the samples: (n,)."""
+def linear_shares(samples: Sequence[Batch], selections: Tensor, members: Tensor | None = None) -> Tensor:
+    """Compute the share of the goal that hard selections (n, k) do not explain linearly, a mean over samples: (n,)."""
     parts = selections.split(max(1, VALUES_AT_ONCE // (len(samples[0].x) * selections.shape[1])))
-    each = [
-        torch.cat([linear_shares(hard_codes(sample.x, some, members), sample) for some in parts]) for sample in samples
-    ]
+    each = []
+    for sample in samples:
+        residuals = (linear_residuals(hard_codes(sample.x, some, members), sample.goal) for some in parts)
+        each.append(torch.cat([sample.error_share(rest) for rest in residuals]))
     return torch.stack(each).mean(dim=0)

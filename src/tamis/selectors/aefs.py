@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from tamis.base import FeatureSelector, Selection, Task
+from tamis.lscae.parallel import one_thread
 from tamis.scaling import scale_table
-from tamis.selectors.compute import one_thread
 from tamis.selectors.gradient import Batches, minimise, seeded_generator
 from tamis.selectors.parameters import (
     BatchSize,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from torch import Tensor
 
+from tamis.lscae.parallel import torch_device
 from tamis.scaling import ScaledTable
-from tamis.selectors.compute import torch_device
 
 
 def seeded_generator(random_state: Any, device: str) -> torch.Generator:

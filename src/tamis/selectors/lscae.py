@@ -20,9 +20,9 @@ from tamis.lscae.recipe import PRESETS, Recipe
 from tamis.structure.candidates import rank_rest
 
 if TYPE_CHECKING:
+    from tamis.lscae.checkpoint import Checkpointer
     from tamis.lscae.fit import Result
-    from tamis.lscae.train.checkpoint import Checkpointer
-    from tamis.lscae.train.loop import Callback
+    from tamis.lscae.training import Callback
 
 OVERRULED = ("max_epochs", "batch_size", "n_init")
 """Fields of the recipe that are parameters of the selector too."""
@@ -69,7 +69,7 @@ class LSCAE(FeatureSelector):
         Threads of the test for structure; None means 1, -1 all cores. Training has one: its steps are too short to be
         shared.
     callbacks : callable or sequence of callables, default=()
-        Called after every epoch with a :class:`tamis.lscae.train.loop.Epoch`; one that returns True ends training.
+        Called after every epoch with a :class:`tamis.lscae.training.Epoch`; one that returns True ends training.
     checkpoint_dir : str, path or None, default=None
         Folder in which the state of the fit is kept. A fit with the same data and parameters goes on from it, and ends
         with the same picks as one that was never stopped.
@@ -233,9 +233,9 @@ class LSCAE(FeatureSelector):
 
     def _select(self, X: Any, task: Task) -> Selection:
         # Here, so that a selector can be made, shown and cloned without waiting for torch.
-        from tamis.lscae import distributed
+        from tamis.lscae import parallel
         from tamis.lscae.fit import fit
-        from tamis.selectors.compute import one_thread, torch_device
+        from tamis.lscae.parallel import one_thread, torch_device
 
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         checkpointer = (
@@ -249,14 +249,14 @@ class LSCAE(FeatureSelector):
                 scale=self.scale,
                 device=torch_device(self.device),
                 n_threads=effective_n_jobs(self.n_jobs),
-                seed=distributed.broadcast(seed if checkpointer is None else int(checkpointer.identity["seed"])),
+                seed=parallel.broadcast(seed if checkpointer is None else int(checkpointer.identity["seed"])),
                 callback=self._call_back(),
                 checkpointer=checkpointer,
             )
         return self._keep(result, task)
 
     def _checkpointer(self, folder: Path, task: Task, seed: int) -> "Checkpointer":
-        from tamis.lscae.train.checkpoint import Checkpointer, saved_seed
+        from tamis.lscae.checkpoint import Checkpointer, saved_seed
 
         seed = saved_seed(folder, seed) if self.random_state is None else seed
         return Checkpointer(folder, self._identity(task, seed), float(self.checkpoint_every))
@@ -329,7 +329,7 @@ class LSCAE(FeatureSelector):
     def _decode(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         import torch
 
-        from tamis.lscae.model.decoder import load_decoder
+        from tamis.lscae.decoder import load_decoder
 
         decoder = load_decoder({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from tamis.structure.bases import MIN_FEATURES, Indices, RankBasis
+from tamis.structure.sample import MIN_FEATURES, Indices, RankBasis
 
 Products = tuple[tuple[int, int], ...]
 PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
@@ -125,7 +125,7 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     total = np.array(left, np.float32).T @ np.array(right, np.float32)
     total = (1 - total) * np.float32(COST * n)
     single, squares = np.zeros_like(total), np.empty_like(total)
-    met, of_copies = _where_both_are_observed(first, second)
+    met, of_copies = (1.0, float(n) ** 2) if first.complete else _where_both_are_observed(first, second)
     for a, b in products:
         np.matmul(first.values[a], second.values[b].T, out=squares)
         squares *= squares
@@ -150,8 +150,6 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     that few rows carry are not near copies.
     """
     n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
-    if first.complete:
-        return 1.0, float(n) ** 2
     # A trend is 0 in missing cells, and at most in one other.
     in_x, in_y = ((z != 0).astype(np.float32) for z in (x, y))
     met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)

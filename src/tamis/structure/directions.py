@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.bases import BLOCK, Indices
+from tamis.structure.sample import BLOCK, Indices
 
 Real = TypeVar("Real", np.float32, np.float64)
 Array = NDArray[np.float64]

@@ -1,7 +1,12 @@
-"""From strengths to p-values, and from p-values to discoveries."""
+"""From strengths and valleys to p-values, and from p-values to discoveries."""
+
+from functools import lru_cache
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
+
+from tamis.structure.sample import BLOCK, MIN_FEATURES, tied_places
 
 FDR = 0.1
 """Share of false discoveries that is accepted by default."""
@@ -44,3 +49,92 @@ def group_pvalues(pvalues: NDArray[np.float64], owner: NDArray[np.intp]) -> NDAr
     smallest = np.ones(owner.max() + 1)
     np.minimum.at(smallest, owner, pvalues)
     return np.minimum(1.0, smallest * np.bincount(owner))[owner]
+
+
+SCALES = (0.05, 0.1, 0.2)
+"""Shares of the rows over which densities are estimated."""
+
+MAX_REPEATED = 0.05
+"""A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
+
+SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800)
+"""Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
+
+UNIFORM_DRAWS = 2000
+"""Uniform features whose valleys p-values are taken from."""
+
+
+def multimodality_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Compute a p-value for more than one mode of each feature; 1 where it cannot be told.
+
+    The density around row i of the sorted feature is ``f_i = 1 / (x_(i+m) − x_(i))``. A valley is as deep as the lower
+    of the highest densities on its two sides exceeds the density in it,
+    ``max_i min(max_{l<i} f_l, max_{l>i} f_l) / f_i``. Of all features with one mode the uniform one has the deepest
+    valleys by chance, so it is the null, which depends on the number of rows alone. The deepest valley over
+    :data:`SCALES`, each by its rank under the null, counts. NaN in X is missing.
+    """
+    d = X.shape[1]
+    parallel = Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")
+    parts = parallel(delayed(_block_pvalues)(X[:, start : start + BLOCK]) for start in range(0, d, BLOCK))
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _block_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    pvalues, ordered = np.ones(X.shape[1]), np.sort(X.T.astype(np.float64), axis=1)
+    counts = (~np.isnan(ordered)).sum(axis=1)
+    for count in np.unique(counts[counts >= SIZES[0]]):
+        features, rows = np.flatnonzero(counts == count), ordered[counts == count, :count]
+        width = max(1, int(MAX_REPEATED * count))
+        continuous = np.all(rows[:, width:] > rows[:, :-width], axis=1)
+        size = max(size for size in SIZES if size <= count)
+        null, smallest = _null_depths(size)
+        depths = _deepest(_quantiles(rows[continuous], size))
+        pvalues[features[continuous]] = tail_probability(_over_scales(depths, null), smallest)
+    return pvalues
+
+
+@lru_cache(maxsize=len(SIZES))
+def _null_depths(size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for uniform features, the ordered depths at each scale and the ordered evidence over scales."""
+    depths = _deepest(np.sort(np.random.default_rng(size).random((UNIFORM_DRAWS, size)), axis=1))
+    ordered = np.sort(depths, axis=1)
+    return ordered, np.sort(_over_scales(depths, ordered))
+
+
+def _quantiles(ordered: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return evenly spread order statistics of each ordered feature.
+
+    Repeated values fill the room halfway to their neighbours evenly; else each rounded value would be a mode.
+    """
+    tied, n = np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), ordered.shape[1]
+    if tied.any():
+        rows = ordered[tied]
+        first, last = tied_places(rows)
+        below, above = (
+            np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
+        )
+        low, high = (rows - below) / 2, (above - rows) / 2
+        low, high = np.where(first == 0, high, low), np.where(last == n - 1, low, high)
+        ordered = ordered.copy()
+        ordered[tied] = rows - low + (np.arange(n) - first + 0.5) / (last - first + 1) * (low + high)
+    return ordered[:, np.linspace(0, n - 1, size).astype(np.intp)]
+
+
+def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute the logarithm of the deepest valley of each row of ordered values at each scale: (scales, rows)."""
+    size = rows.shape[1]
+    least = 1e-12 * np.maximum(rows[:, -1:] - rows[:, :1], 1e-300)
+    depths = []
+    for scale in SCALES:
+        m = max(3, int(scale * size))
+        density = -np.log(np.maximum(rows[:, m:] - rows[:, :-m], least))
+        left = np.maximum.accumulate(density, axis=1)
+        right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]
+        depths.append((np.minimum(left, right) - density).max(axis=1, initial=0.0))
+    return np.stack(depths)
+
+
+def _over_scales(depths: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``−log`` of the smallest probability over scales of a valley as deep."""
+    smallest = np.min([tail_probability(row, null) for row, null in zip(depths, ordered, strict=True)], axis=0)
+    return np.asarray(-np.log(smallest))

@@ -13,12 +13,22 @@ from tamis.extras import require
 from tamis.features import owners
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
-from tamis.structure.bases import BLOCK, CLIP, Indices, RankBasis, rank_basis
 from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, discoveries, group_pvalues, tail_probability
-from tamis.structure.modes import multimodality_pvalues
-from tamis.structure.sample import MAX_CELLS, dense_features, feature_names, rows_of_batches, sample_rows, standardised
+from tamis.structure.evidence import FDR, discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.sample import (
+    BLOCK,
+    CLIP,
+    MAX_CELLS,
+    Indices,
+    RankBasis,
+    dense_features,
+    feature_names,
+    rank_basis,
+    rows_of_batches,
+    sample_rows,
+    standardised,
+)
 
 MIN_ROWS = 30
 """With fewer rows even strong dependence is hardly told from chance."""
@@ -180,7 +190,8 @@ def find_structure(
             stacklevel=2,
         )
     batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
-    return examine(sample, batches, fdr, rng, feature_names(X), owners(groups, sample.shape[1]))
+    owner = None if groups is None else owners(groups, sample.shape[1])
+    return examine(sample, batches, fdr, rng, feature_names(X), owner)
 
 
 def examine(

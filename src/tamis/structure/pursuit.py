@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.bases import Indices
+from tamis.structure.sample import Indices
 
 RIDGE = 0.01
 """Ridge penalty, as a share of the rows."""

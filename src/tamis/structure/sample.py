@@ -1,8 +1,9 @@
-"""Rows of a table, drawn at random: as arrays, with batches and names."""
+"""Rows of a table, drawn at random, and their features as z-scores or as orthonormal polynomials of their ranks."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
@@ -14,6 +15,9 @@ MAX_ROWS = 2000
 
 MAX_CELLS = 2**28
 """Stored cells that are examined; of wider tables fewer rows are drawn."""
+
+MAX_KEPT_CELLS = 2**22
+"""Stored cells of the rows that a fitted selector keeps for its verdict."""
 
 
 def sample_rows(
@@ -40,6 +44,19 @@ def sample_rows(
         values = np.where(np.isinf(values), np.nan, values)
         taken = type(taken)((values, taken.indices, taken.indptr), taken.shape) if issparse(taken) else values
     return taken, rows
+
+
+def kept_rows(X: Any) -> Any:
+    """Return rows of a table that a fitted selector keeps for its verdict: at least 100, as z-scores if dense.
+
+    Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
+    """
+    sample, rows = sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)
+    if issparse(sample):
+        return sample
+    scores = standardised(sample, [np.arange(len(rows))])
+    # Cells that are missing together must not count as equal values.
+    return np.where(np.isnan(sample), np.nan, scores).astype(np.float32)
 
 
 def dense_features(sample: Any, features: NDArray[np.intp]) -> NDArray[np.floating]:
@@ -88,3 +105,107 @@ def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> li
     # Of a rare batch fewer rows may have been drawn, which tell nothing.
     drawn = [np.flatnonzero(labels[rows] == label) for label in distinct]
     return [part for part in drawn if len(part) >= 3]
+
+
+Indices = NDArray[np.intp]
+
+POLYNOMIALS = (1, 2, 4)
+"""Degrees that are kept: a trend, a middle against both ends, and a finer even shape."""
+
+CLIP = 5.0
+"""Largest basis value. A feature that few rows carry has values beyond it there; drawing them in, and not scaling up
+again, keeps two chance coincidences of rare values from looking like dependence."""
+
+MIN_REST = 0.05
+"""Share of its spread that a polynomial must keep when lower ones are taken out; ties leave a binary feature one."""
+
+BLOCK = 256
+"""Features whose polynomials are computed at a time, so that what is computed on the way stays in the cache."""
+
+
+MIN_FEATURES = 2048
+"""Of no more features, threads cost more than they gain."""
+
+
+class RankBasis(NamedTuple):
+    """Basis values (degrees, n_features, n_rows), which degrees a feature has, and whether all cells are there.
+
+    Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for degrees that are absent.
+    """
+
+    values: NDArray[np.float32]
+    present: NDArray[np.bool_]
+    complete: bool
+
+    def take(self, features: Indices | slice, n_degrees: int | None = None) -> "RankBasis":
+        """Return the basis of some features, or its first degrees."""
+        return RankBasis(self.values[:n_degrees, features], self.present[:n_degrees, features], self.complete)
+
+
+def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:
+    """Compute polynomials of the ranks of each feature within each batch, with room for n_more features.
+
+    Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
+    ``p_g`` is ``p_{g−1} · u`` made orthogonal to ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; the
+    degrees of :data:`POLYNOMIALS` are kept. A missing cell, NaN in X, is 0, and the other cells of its feature
+    are scaled so that the mean square over all rows is 1 again.
+    """
+    n, d = X.shape
+    values = np.zeros((len(POLYNOMIALS), d + n_more, n), dtype=np.float32)
+    present = np.zeros((len(POLYNOMIALS), d + n_more), dtype=bool)
+
+    def fill(block: slice) -> None:
+        features = np.ascontiguousarray(X[:, block].T, dtype=np.float64)
+        for rows in batches:
+            # Rows are sorted, so that a batch of all of them needs no copy.
+            where: Any = slice(None) if len(rows) == n else rows
+            values[:, block, where] = _polynomials(features[:, where])
+        present[:, block] = np.any(values[:, block], axis=2)
+
+    blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
+    Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")(delayed(fill)(block) for block in blocks)
+    return RankBasis(values, present, not np.isnan(X).any())
+
+
+def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
+    """Return, for each place of ordered rows, the first and the last place with the same value."""
+    n = ordered.shape[1]
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    first, last = np.zeros(ordered.shape, np.intp), np.full(ordered.shape, n - 1)
+    first[:, 1:] = np.maximum.accumulate(np.where(differs, np.arange(1, n), 0), axis=1)
+    backwards = np.where(differs, np.arange(n - 1), n - 1)[:, ::-1]
+    last[:, :-1] = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
+    return first, last
+
+
+def _polynomials(features: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Compute the kept polynomials of features (d, n): (degrees, d, n)."""
+    n, order = features.shape[1], np.argsort(features, axis=1)
+    ordered = np.take_along_axis(features, order, axis=1)
+    # NaN is not below anything, so that features with missing cells are not distinct either.
+    tied = ~(np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1]))
+    by_order = np.empty((len(POLYNOMIALS), *features.shape), dtype=np.float32)
+    # Features without ties have the same ranks, in different orders: their polynomials are computed once.
+    by_order[:, ~tied] = _of_ranks(np.arange(n, dtype=np.float64)[None], np.ones((1, n), bool))
+    if tied.any():
+        by_order[:, tied] = _of_ranks(np.add(*tied_places(ordered[tied])) / 2, ~np.isnan(ordered[tied]))
+    values = np.empty_like(by_order)
+    for polynomial, sorted_values in zip(values, by_order, strict=True):
+        np.put_along_axis(polynomial, order, sorted_values, axis=1)
+    return values
+
+
+def _of_ranks(ranks: NDArray[np.float64], observed: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Compute the kept polynomials of ranks (d, n), 0 in cells that are not observed."""
+    share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / ranks.shape[1])
+    every: list[NDArray[np.float64]] = []
+    for degree in range(1, max(POLYNOMIALS) + 1):
+        x = ranks if degree == 1 else every[-1] * every[0]
+        x = np.where(observed, x - np.where(observed, x, 0.0).mean(axis=1, keepdims=True) / share, 0.0)
+        before = np.sqrt((x**2).mean(axis=1, keepdims=True))
+        for lower in every:
+            x -= (x * lower).mean(axis=1, keepdims=True) * lower
+        spread = np.sqrt((x**2).mean(axis=1, keepdims=True))
+        kept = spread > np.maximum(MIN_REST * before, 1e-9)
+        every.append(np.where(kept, x / np.where(kept, spread, 1.0), 0.0))
+    return np.clip(np.stack([every[degree - 1] for degree in POLYNOMIALS]), -CLIP, CLIP).astype(np.float32)

@@ -14,15 +14,15 @@ from stored_tables import Blocks, annotated, arrow, stored
 from tamis import LSCAE, VarianceScore
 from tamis.io.errors import TableError
 from tamis.io.sources import RowBlocks, open_source
-from tamis.lscae.rows import disk
+from tamis.lscae import rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::tamis.checks.UnusableFeaturesWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tamis.features.UnusableFeaturesWarning")
 
 
 @pytest.fixture
 def streamed(monkeypatch, small_blocks):
     """Let tables of fifty rows count as large."""
-    monkeypatch.setattr(disk, "BUFFER_BYTES", 20 * 6 * 4)
+    monkeypatch.setattr(rows, "BUFFER_BYTES", 20 * 6 * 4)
 
 
 class Change:

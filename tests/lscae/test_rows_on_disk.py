@@ -6,8 +6,7 @@ import torch
 
 from tamis import CAE, LSCAE, ConcreteLaplacian
 from tamis.io.sources import TableSource, open_source, source
-from tamis.lscae.rows import Scaling, disk
-from tamis.lscae.rows.disk import DiskRows
+from tamis.lscae.rows import DiskRows, Scaling
 
 CPU = torch.device("cpu")
 
@@ -16,7 +15,7 @@ CPU = torch.device("cpu")
 def small_buffers(monkeypatch):
     """Ten rows of ten float64 features are a block, thirty a buffer."""
     monkeypatch.setattr(source, "BLOCK_BYTES", 10 * 80)
-    monkeypatch.setattr(disk, "BUFFER_BYTES", 30 * 80)
+    monkeypatch.setattr("tamis.lscae.rows.BUFFER_BYTES", 30 * 80)
 
 
 @pytest.fixture
@@ -105,7 +104,7 @@ def test_of_a_wide_table_the_features_that_matter_are_read_once(rng, monkeypatch
             n_read.append(stop - start)
             return X[start:stop]
 
-    monkeypatch.setattr(disk, "BUFFER_BYTES", X.nbytes // 2)
+    monkeypatch.setattr("tamis.lscae.rows.BUFFER_BYTES", X.nbytes // 2)
     on_disk = LSCAE(3, random_state=0).fit(Wide("X", X.shape, row_bytes=8 * 400))
     # Statistics, the sample of the test and of the shortlist, the rows of the verdict and of training, the decoder.
     assert sum(n_read) <= 6 * 300

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tamis.lscae import training
 from tamis.lscae.recipe import DEFAULT
-from tamis.lscae.train import loop
-from tamis.lscae.train.loop import Plan, train
+from tamis.lscae.training import plan_steps, train
 
 CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network", hidden_units=(6,), redundancy_penalty=0.0,
               temperature=(5.0, 0.1), selector_lr=0.1, decoder_lr=0.01, batch_size=15, max_epochs=5)  # fmt: skip
@@ -71,11 +71,11 @@ def test_later_restarts_count_on(problem_of, multiples):
     ids=["passes", "whole passes", "one batch", "a part of one long pass", "nothing to learn"],
 )
 def test_the_plan_counts_steps(problem_of, multiples, changes, n_units, n_steps):
-    assert Plan.of(problem_of(multiples, n_units), replace(CAE, **changes)).n_steps == n_steps
+    assert plan_steps(problem_of(multiples, n_units), replace(CAE, **changes)).n_steps == n_steps
 
 
 def test_long_passes_are_reported_in_parts(problem_of, multiples, monkeypatch):
-    monkeypatch.setattr(loop, "MAX_BATCHES", 2)
+    monkeypatch.setattr(training, "MAX_BATCHES", 2)
     told = []
     run(problem_of(multiples, 1), callback=told.append)
     assert [epoch.number for epoch in told] == list(range(1, 11))

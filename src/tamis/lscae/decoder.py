@@ -3,12 +3,16 @@
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu
+from torch.nn.functional import leaky_relu, pad
 
-from tamis.lscae import distributed
+from tamis.lscae import parallel
+from tamis.lscae.rows import Scaling
 
 NEGATIVE_SLOPE = 0.2
 RIDGE = 1e-2
@@ -63,11 +67,6 @@ def load_decoder(state: dict[str, Tensor]) -> Decoder:
     return decoder
 
 
-def with_ones(hidden: Tensor) -> Tensor:
-    """Append a column of ones, for the bias."""
-    return torch.cat([hidden, torch.ones_like(hidden[:, :1])], dim=-1)
-
-
 def penalised(square: Tensor, width: int) -> Tensor:
     """Add ``λ I`` to ``HᵀH`` or ``HHᵀ``; λ is a share of the mean energy of the h hidden units."""
     energy = square.diagonal().sum() / width
@@ -89,29 +88,60 @@ def leave_one_out(hidden: Tensor, goal: Tensor) -> Tensor:
 
     With the hat matrix A, the prediction of row i without row i is ``(ŷ_i − a_ii y_i) / (1 − a_ii)``.
     """
-    hat = hat_matrix(with_ones(hidden))
+    hat = hat_matrix(pad(hidden, (0, 1), value=1.0))
     own = hat.diagonal().clamp_max(1 - 1e-4).unsqueeze(-1)
     return (hat @ goal - own * goal) / (1 - own)
 
 
-@torch.no_grad()
-def fit_readout(decoder: Decoder, batches: Iterable[Tensor], features: Tensor, n_features: int) -> Decoder:
-    """Return a decoder from some features to all, on the CPU, its last layer fitted in one pass over batches.
+class Moments(NamedTuple):
+    """What a readout is fitted on: ``HᵀH`` and ``HᵀX`` of the hidden layer H, ``‖X‖²``, and the number of rows."""
 
-    It is the ridge regression of all features on the hidden layer, its penalty chosen by generalised cross-validation;
-    processes that share a fit sum up what they saw.
-    """
-    decoder = decoder.cpu()
+    moment: Tensor
+    products: Tensor
+    energy: Tensor
+    n_rows: Tensor
+
+
+@torch.no_grad()
+def batch_moments(decoder: Decoder, batches: Iterable[Tensor], features: Tensor, n_features: int) -> Moments:
+    """Compute the moments of rows in batches, from some features to all; missing cells are 0."""
     width = len(decoder.weights[-1]) + 1
     moment, products = (torch.zeros(width, size, dtype=torch.float64) for size in (width, n_features))
     energy = n_rows = torch.zeros((), dtype=torch.float64)
     for batch in batches:
         x = batch.cpu().nan_to_num(nan=0.0)
-        design, x = with_ones(decoder.hidden(x[:, features])).double(), x.double()
+        design, x = pad(decoder.hidden(x[:, features]), (0, 1), value=1.0).double(), x.double()
         moment.addmm_(design.mT, design)
         products.addmm_(design.mT, x)
         energy, n_rows = energy + x.square().sum(), n_rows + len(x)
-    readout = ridge_by_validation(*map(distributed.mean, (moment, products, energy, n_rows))).float()
+    return Moments(moment, products, energy, n_rows)
+
+
+def sparse_moments(X: Any, scaling: Scaling, features: NDArray[np.intp]) -> Moments:
+    """Compute the moments of a linear decoder of a CSR matrix, which stays sparse.
+
+    With center c and spread s, ``HᵀX`` of the scaled rows is ``(Hᵀx − Hᵀ1 c) / s``, and ``‖X‖²`` the sum over the
+    features of ``(Σ x² − 2 c Σ x + n c²) / s²``.
+    """
+    X, center, spread = X[:, scaling.features].astype(np.float64), scaling.center, scaling.spread
+    codes = (X[:, features].toarray() - center[features]) / spread[features]
+    design = np.hstack([codes, np.ones((len(codes), 1))])
+    products = (X.T @ design).T
+    products -= np.outer(design.sum(axis=0), center)
+    products /= spread
+    sums, squares = (np.asarray(part.sum(axis=0)).ravel() for part in (X, X.multiply(X)))
+    energy = ((squares - 2 * center * sums + len(codes) * center**2) / spread**2).sum()
+    found = (design.T @ design, products, energy, len(codes))
+    return Moments(*(torch.as_tensor(part, dtype=torch.float64) for part in found))
+
+
+def fit_readout(decoder: Decoder, moments: Moments) -> Decoder:
+    """Return a decoder, on the CPU, whose last layer is the ridge regression of all features on the hidden layer.
+
+    Its penalty is chosen by generalised cross-validation; processes that share a fit sum up what they saw.
+    """
+    readout = ridge_by_validation(*map(parallel.mean, moments)).float()
+    decoder = decoder.cpu()
     decoder.weights[-1], decoder.biases[-1] = nn.Parameter(readout[:-1]), nn.Parameter(readout[-1])
     return decoder
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from tamis.lscae import distributed
-from tamis.lscae.objective.terms import objective
+from tamis.lscae import parallel
+from tamis.lscae.checkpoint import Checkpointer, network_state, restore_network
+from tamis.lscae.network import Network, temperature
+from tamis.lscae.objective import objective
 from tamis.lscae.problem import ORDER, Problem
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.rows import n_batches
-from tamis.lscae.train.checkpoint import Checkpointer, network_state, restore_network
-from tamis.lscae.train.network import Network, temperature
 
 MAX_BATCHES = 300
 """After so many batches at the latest, the callback is called."""
@@ -53,32 +53,23 @@ Callback = Callable[[Epoch], object]
 """Called after every epoch; training stops early if it returns True."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """How many steps there are, how many in a pass over the rows, and how many reports."""
 
     n_steps: int
     per_pass: int
+    n_reports: int
 
-    @classmethod
-    def of(cls, problem: Problem, recipe: Recipe) -> "Plan":
-        """Return the plan for a problem; without a unit that learns, there is nothing to train."""
-        per_pass = n_batches(problem.rows.n_rows, recipe.batch_size)
-        if not problem.n_units:
-            return cls(0, per_pass)
-        if recipe.max_epochs is not None:
-            return cls(recipe.max_epochs * per_pass, per_pass)
-        return cls(min(n_batches(recipe.n_steps, per_pass) * per_pass, MAX_OVERRUN * recipe.n_steps), per_pass)
 
-    @property
-    def n_reports(self) -> int:
-        """Number of reports."""
-        passes, rest = divmod(self.n_steps, self.per_pass)
-        return passes * n_batches(self.per_pass, MAX_BATCHES) + n_batches(rest, MAX_BATCHES)
-
-    def reports_after(self, step: int) -> bool:
-        """Return whether there is a report after a step."""
-        return step == self.n_steps or step % self.per_pass % MAX_BATCHES == 0
+def plan_steps(problem: Problem, recipe: Recipe) -> Plan:
+    """Return the plan for a problem; without a unit that learns, there is nothing to train."""
+    per_pass = n_batches(problem.rows.n_rows, recipe.batch_size)
+    n_steps = min(n_batches(recipe.n_steps, per_pass) * per_pass, MAX_OVERRUN * recipe.n_steps)
+    if recipe.max_epochs is not None:
+        n_steps = recipe.max_epochs * per_pass
+    passes, rest = divmod(n_steps if problem.n_units else 0, per_pass)
+    n_reports = passes * n_batches(per_pass, MAX_BATCHES) + n_batches(rest, MAX_BATCHES)
+    return Plan(passes * per_pass + rest, per_pass, n_reports)
 
 
 @dataclass
@@ -124,15 +115,15 @@ def train(
     Training goes on from the state that a checkpointer holds. Return the network, one row for every epoch,
     and whether the callback ended the training by returning True.
     """
-    network, plan = Network(problem, recipe, restart), Plan.of(problem, recipe)
+    network, plan = Network(problem, recipe, restart), plan_steps(problem, recipe)
     progress = Progress() if checkpointer is None else _restored(network, checkpointer)
     stop = False
     while progress.step < plan.n_steps and not stop:
         number, skip = divmod(progress.step, plan.per_pass)
         for x in problem.rows.batches(plan.per_pass, problem.rng(ORDER, restart, number), skip):
             progress.add(network.step(x, progress.step, progress.step / max(1, plan.n_steps - 1)))
-            if plan.reports_after(progress.step):
-                stop = distributed.broadcast(callback(progress.report(network, plan)) is True)
+            if progress.step == plan.n_steps or progress.step % plan.per_pass % MAX_BATCHES == 0:
+                stop = parallel.broadcast(callback(progress.report(network, plan)) is True)
             if checkpointer is not None and (stop or checkpointer.due):
                 checkpointer.save(network_state(network) | {"progress": vars(progress)})
             if stop or progress.step == plan.n_steps:

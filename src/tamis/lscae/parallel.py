@@ -1,13 +1,21 @@
-"""Where torch computes, and that it does so on one thread."""
+"""The device, threads and processes of a fit.
+
+The processes that share a fit are those of ``torch.distributed``'s default group, which whoever starts the fit has
+initialised. Each has its own rows; order and noise are drawn from the same seed by all. Parameters are equal on all at
+any time, since they begin equal and move by the mean of the gradients. In a single process every function returns what
+it was given.
+"""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, get_ident
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from threadpoolctl import OpenBLASController, threadpool_limits
+from torch import Tensor
 
 
 def torch_device(name: str) -> torch.device:
@@ -61,3 +69,45 @@ def one_thread() -> Iterator[None]:
                 OpenBLASController.clear_controlling_thread(force=True)
                 torch.set_num_threads(_Fits.torch_threads)
                 _Fits.blas.restore_original_limits()
+
+
+T = TypeVar("T")
+
+
+def _group() -> Any:
+    """Return ``torch.distributed`` if there are several processes, without importing it for that."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed if distributed.get_world_size() > 1 else None
+
+
+def rank_and_size() -> tuple[int, int]:
+    """Return the rank of this process and the number of processes."""
+    group = _group()
+    return (0, 1) if group is None else (group.get_rank(), group.get_world_size())
+
+
+def is_first() -> bool:
+    """Return whether this process writes and reports."""
+    return rank_and_size()[0] == 0
+
+
+def mean(values: Tensor) -> Tensor:
+    """Return the mean over all processes."""
+    group = _group()
+    if group is None:
+        return values
+    total = values.detach().clone()
+    group.all_reduce(total)
+    return total.div_(group.get_world_size())
+
+
+def broadcast(value: T) -> T:
+    """Return what the first process has."""
+    group = _group()
+    if group is None:
+        return value
+    box = [value]
+    group.broadcast_object_list(box, src=0)
+    return box[0]

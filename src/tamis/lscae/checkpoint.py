@@ -13,8 +13,8 @@ from warnings import warn
 import torch
 
 from tamis.io.files import remove_leftovers, replacing
-from tamis.lscae import distributed
-from tamis.lscae.train.network import Network
+from tamis.lscae import parallel
+from tamis.lscae.network import Network
 
 NAME = "fit.checkpoint"
 FORMAT = 2
@@ -53,7 +53,7 @@ class Checkpointer:
         self.finished: list[dict[str, Any]] = []
         self.training: dict[str, Any] | None = None
         self._last, self._warned = time.monotonic(), False
-        if distributed.is_first():
+        if parallel.is_first():
             self.folder.mkdir(parents=True, exist_ok=True)
             remove_leftovers(self.folder)
 
@@ -63,7 +63,7 @@ class Checkpointer:
         All processes have the state of the first.
         """
         path = self.folder / NAME
-        saved = distributed.broadcast(read(path) if distributed.is_first() and path.exists() else None)
+        saved = parallel.broadcast(read(path) if parallel.is_first() and path.exists() else None)
         if saved is not None:
             self._check(saved["identity"])
             self.finished, self.training = saved["finished"], saved["training"]
@@ -80,11 +80,11 @@ class Checkpointer:
     @property
     def due(self) -> bool:
         """Whether it is time for the next one; the first process has the watch."""
-        return distributed.is_first() and time.monotonic() - self._last >= self.seconds
+        return parallel.is_first() and time.monotonic() - self._last >= self.seconds
 
     def save(self, training: dict[str, Any] | None = None) -> None:
         """Write what is finished and what is in training, atomically; a full disk is a warning."""
-        if distributed.is_first():
+        if parallel.is_first():
             state = {"finished": self.finished, "training": training}
             try:
                 with replacing(self.folder / NAME) as temporary:

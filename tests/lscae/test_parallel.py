@@ -1,19 +1,84 @@
-"""One fit over several processes, on one machine and on two machines of their own networks."""
-
 import json
 import os
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 from tamis import LSCAE
-from tamis.lscae import distributed
+from tamis.lscae import parallel
+from tamis.lscae.parallel import one_thread, torch_device
 from tamis.synthetic import blobs_with_copies
+
+
+def test_auto_takes_a_gpu_where_torch_finds_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert torch_device("auto").type == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert torch_device("auto").type == "cuda"
+
+
+def test_an_unknown_device_gets_a_sentence():
+    with pytest.raises(ValueError, match=r"device='nowhere' cannot be used here .*Use 'auto', 'cpu'"):
+        torch_device("nowhere")
+
+
+def counts():
+    blas = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return torch.get_num_threads(), sorted(blas)
+
+
+def test_torch_and_numpy_keep_to_one_thread_even_if_fits_are_nested():
+    with one_thread(), one_thread():
+        n_torch, blas = counts()
+        assert {n_torch} | {number for _, number in blas} == {1}
+
+
+@pytest.fixture
+def several_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield counts()
+    torch.set_num_threads(before)
+
+
+def test_thread_counts_are_restored_even_after_an_error(several_threads):
+    with pytest.raises(RuntimeError), one_thread():
+        raise RuntimeError
+    assert counts() == several_threads
+
+
+def test_fits_that_overlap_in_several_threads_keep_to_one_thread_and_restore_the_counts(several_threads):
+    both_began, first_ended, seen = Barrier(2), Barrier(2), {}
+
+    def first():
+        with one_thread():
+            both_began.wait()
+        seen["after the first"] = torch.get_num_threads()
+        first_ended.wait()
+
+    def second():
+        with one_thread():
+            both_began.wait()
+            first_ended.wait()
+            n_torch, blas = counts()
+            seen["in the second"] = {n_torch} | {number for _, number in blas}
+        seen["after the second"] = torch.get_num_threads()
+
+    threads = [Thread(target=target) for target in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {"after the first": 3, "in the second": {1}, "after the second": 3}
+    assert counts() == several_threads
+
 
 PROGRAM = Path(__file__).with_name("fit_in_group.py")
 PARAMETERS = {
@@ -46,11 +111,10 @@ def found_in(folder):
 
 def test_a_single_process_agrees_with_itself():
     value = torch.tensor([2.0])
-    assert distributed.rank_and_size() == (0, 1)
-    assert distributed.is_first()
-    assert distributed.mean(value) is value
-    assert distributed.broadcast("x") == "x"
-    assert distributed.average([value], flag=True) is True
+    assert parallel.rank_and_size() == (0, 1)
+    assert parallel.is_first()
+    assert parallel.mean(value) is value
+    assert parallel.broadcast("x") == "x"
 
 
 def test_two_processes_find_one_result_as_good_as_that_of_one(planted, tmp_path):

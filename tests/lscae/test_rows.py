@@ -5,8 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_matrix
 
-from tamis.lscae.rows import Scaling, n_batches, sample_rows
-from tamis.lscae.rows.memory import MemoryRows
+from tamis.lscae.rows import MemoryRows, Scaling, n_batches
 
 CPU = torch.device("cpu")
 
@@ -79,11 +78,3 @@ def test_shares_are_disjoint_cover_everything_and_make_equally_many_steps():
 
 def test_few_rows_are_one_batch():
     assert [n_batches(n, 256) for n in (3, 256, 257)] == [1, 1, 2]
-
-
-def test_samples_have_no_common_rows():
-    samples = numbers(sample_rows(numbered(40), 15, 2, rng()))
-    assert [len(sample) for sample in samples] == [14, 13]
-    assert len(set(chain(*samples))) == 27
-    assert len(sample_rows(numbered(40), 15, 9, rng())) == 3
-    assert len(sample_rows(numbered(40), 64, 3, rng())) == 1

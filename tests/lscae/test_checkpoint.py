@@ -12,7 +12,7 @@ import torch
 import tamis
 from tamis import CAE, LSCAE, Recipe
 from tamis.io.files import remove_leftovers
-from tamis.lscae.train.checkpoint import NAME, CheckpointWarning, read
+from tamis.lscae.checkpoint import NAME, CheckpointWarning, read
 
 
 class KilledError(Exception):

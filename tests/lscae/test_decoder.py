@@ -1,18 +1,24 @@
+import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_matrix
 from torch import nn
+from torch.nn.functional import pad
 
-from tamis.lscae.model.decoder import (
+from tamis.columns import summarise_columns
+from tamis.lscae.decoder import (
     MAX_FREEDOM,
     RIDGE,
     RIDGES,
     Decoder,
+    batch_moments,
     fit_readout,
     leave_one_out,
     load_decoder,
     ridge_by_validation,
-    with_ones,
+    sparse_moments,
 )
+from tamis.lscae.rows import Scaling
 
 
 def decoder(*sizes):
@@ -50,12 +56,12 @@ def test_leave_one_out_is_what_it_says(width):
     hidden = torch.randn(12, width, generator=generator, dtype=torch.float64)
     goal = torch.randn(12, 3, generator=generator, dtype=torch.float64)
     predicted = leave_one_out(hidden, goal)
-    penalty = RIDGE * with_ones(hidden).square().sum() / (width + 1)
+    penalty = RIDGE * pad(hidden, (0, 1), value=1.0).square().sum() / (width + 1)
     for row in range(12):
         others = torch.arange(12) != row
-        design = with_ones(hidden[others])
+        design = pad(hidden[others], (0, 1), value=1.0)
         weights = torch.linalg.solve(design.T @ design + penalty * torch.eye(width + 1), design.T @ goal[others])
-        torch.testing.assert_close(predicted[row], with_ones(hidden[row : row + 1])[0] @ weights)
+        torch.testing.assert_close(predicted[row], pad(hidden[row : row + 1], (0, 1), value=1.0)[0] @ weights)
 
 
 def test_rows_cannot_be_learnt_by_heart():
@@ -94,9 +100,21 @@ def test_the_penalty_is_chosen_by_generalised_cross_validation(noise, n_rows):
 
 
 def test_a_readout_over_batches_decodes_all_features(multiples):
-    fitted = fit_readout(decoder(1, 6, 2), multiples.split(15), torch.tensor([0]), 5)
-    whole = fit_readout(decoder(1, 6, 2), [multiples], torch.tensor([0]), 5)
+    made = decoder(1, 6, 2)
+    fitted, whole = (
+        fit_readout(made, batch_moments(made, batches, torch.tensor([0]), 5))
+        for batches in (multiples.split(15), [multiples])
+    )
     torch.testing.assert_close(fitted(multiples[:, :1]), whole(multiples[:, :1]))
     errors = (fitted(multiples[:, :1]) - multiples).square().mean(dim=0)
     assert (errors[[0, 1, 3, 4]] < 0.05).all()
     assert errors[2] > 0.5
+
+
+@pytest.mark.parametrize("scale", ["standard", "center", None])
+def test_a_sparse_table_has_the_moments_of_the_same_table_in_batches(rng, scale):
+    X = csr_matrix(rng.poisson(0.4, (60, 9)) * np.arange(9.0))
+    scaling, features = Scaling(*summarise_columns(X).scaling(scale)), np.array([3, 1])
+    dense = batch_moments(decoder(2, 8), [scaling.apply(X[:, scaling.features])], torch.from_numpy(features), 8)
+    for found, expected in zip(sparse_moments(X, scaling, features), dense, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)

@@ -1,1 +1,0 @@
-"""The network: a concrete layer that selects, and a decoder."""

@@ -1,1 +1,0 @@
-"""The one training loop, its optimiser, and checkpoints."""

@@ -1,0 +1,29 @@
+"""What is said of scores that tell nothing."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from tamis.features import TiedScoresWarning, warn_of_ties
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([1.0, -np.inf, -np.inf], "1 of the 2 features picked by score have no finite score"),
+        ([2.0, 2.0, 2.0], "All 3 features to choose from have the same score"),
+    ],
+)
+def test_scores_that_tell_nothing_are_reported(scores, said):
+    with pytest.warns(TiedScoresWarning, match=said):
+        warn_of_ties(np.array(scores), np.array([0, 1]), np.arange(3))
+
+
+@pytest.mark.parametrize(
+    ("scores", "picks"), [([3.0, 2.0, 1.0], [0, 1]), ([2.0, 2.0, 2.0], [0, 1, 2]), ([1.0, -np.inf], [0])]
+)
+def test_nothing_is_said_of_other_scores(scores, picks):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_ties(np.array(scores), np.array(picks), np.arange(len(scores)))
