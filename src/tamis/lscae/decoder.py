@@ -120,18 +120,17 @@ def batch_moments(decoder: Decoder, batches: Iterable[Tensor], features: Tensor,
 def sparse_moments(X: Any, scaling: Scaling, features: NDArray[np.intp]) -> Moments:
     """Compute the moments of a linear decoder of a CSR matrix, which stays sparse.
 
-    With center c and spread s, ``HᵀX`` of the scaled rows is ``(Hᵀx − Hᵀ1 c) / s``, and ``‖X‖²`` the sum over the
-    features of ``(Σ x² − 2 c Σ x + n c²) / s²``.
+    With x in units of the spread, and c the center in them, ``HᵀX`` of the scaled rows is ``Hᵀx − Hᵀ1 c``, and ``‖X‖²``
+    the sum over the features of ``Σ x² − 2 c Σ x + n c²``.
     """
-    X, center, spread = X[:, scaling.features].astype(np.float64), scaling.center, scaling.spread
-    codes = (X[:, features].toarray() - center[features]) / spread[features]
-    design = np.hstack([codes, np.ones((len(codes), 1))])
-    products = (X.T @ design).T
+    x, center = X[:, scaling.features].astype(np.float64), scaling.center / scaling.spread
+    x.data /= scaling.spread[x.indices]
+    design = np.hstack([x[:, features].toarray() - center[features], np.ones((x.shape[0], 1))])
+    products = (x.T @ design).T
     products -= np.outer(design.sum(axis=0), center)
-    products /= spread
-    sums, squares = (np.asarray(part.sum(axis=0)).ravel() for part in (X, X.multiply(X)))
-    energy = ((squares - 2 * center * sums + len(codes) * center**2) / spread**2).sum()
-    found = (design.T @ design, products, energy, len(codes))
+    sums, squares = (np.asarray(part.sum(axis=0)).ravel() for part in (x, x.multiply(x)))
+    energy = (squares - 2 * center * sums + len(design) * center**2).sum()
+    found = (design.T @ design, products, energy, len(design))
     return Moments(*(torch.as_tensor(part, dtype=torch.float64) for part in found))
 
 

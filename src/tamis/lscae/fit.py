@@ -140,7 +140,7 @@ def state_problem(
         shown = [items if task.groups is None else task.groups.members(items) for items in (candidates, kept)]
         directions = goal_directions(X, structure, np.intersect1d(shown[0], scaling.features))
         matter = np.isin(scaling.features, np.concatenate([directions.features, *shown]))
-        scaling = Scaling(*(part[matter] for part in scaling))
+        scaling = Scaling(scaling.features[matter], scaling.center[matter], scaling.spread[matter])
         targets = goal(task, directions, scaling, device)
     if task.groups is None:
         used = scaling.features
