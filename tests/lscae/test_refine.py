@@ -217,6 +217,20 @@ def test_a_direction_without_a_feature_gets_one_in_place_of_a_feature_that_is_mi
     assert {feature // 2 for feature in represent(factors, [0, 1, 2, 3])} == {0, 1, 2, 3}
 
 
+def test_losses_are_those_of_fits_without_each_feature(factors):
+    x, goal = (torch.cat([sample[part] for sample in factors]).double() for part in (0, 1))
+    chosen = torch.tensor([0, 3, 1, 6])
+    features = x[:, chosen]
+    penalty = refine.RIDGE * features.square().sum() / 4
+
+    def error(codes):
+        weights = torch.linalg.solve(codes.T @ codes + penalty * torch.eye(codes.shape[1]), codes.T @ goal)
+        return ((goal - codes @ weights).square().sum() + penalty * weights.square().sum()).item()
+
+    expected = [error(features[:, torch.arange(4) != place]) - error(features) for place in range(4)]
+    assert refine._losses([Batch(x, goal)], chosen, None).tolist() == pytest.approx(expected)
+
+
 def test_weak_directions_and_kept_features_are_left_alone(factors):
     assert represent(factors, [0, 1, 2, 4, 6]) == [0, 1, 2, 4, 6]  # the fifth has 0.16 of the variance
     weaker = replace(DEFAULT, min_direction=0.1)

@@ -231,19 +231,33 @@ def represent_directions(
     While one does (:func:`_left_out`), the candidate that shows most of it takes the place of the feature that is
     missed least, if that lowers the share of the goal that is not explained linearly.
     """
-    best = float(linear_shares(samples, selected[None], members)[0])
+    best = float(linear_shares(samples, selected[None], members))
     for _ in range(len(selected) - n_kept):
         others = candidates[~torch.isin(candidates, selected)]
         shown = _left_out(samples, selected, others, recipe, members)
         if shown is None or not len(others):
             break
-        trials = selected.repeat(len(selected) - n_kept, 1)
-        trials[:, n_kept:].fill_diagonal_(int(others[shown.argmax()]))
-        values = linear_shares(samples, trials, members)
-        if float(values.min()) >= best:
+        trial = torch.cat([selected, others[shown.argmax()][None]])
+        place = n_kept + int(_losses(samples, trial, members)[n_kept:-1].argmin())
+        trial = torch.cat([trial[:place], trial[-1:], trial[place + 1 : -1]])
+        share = float(linear_shares(samples, trial[None], members))
+        if share >= best:
             break
-        best, selected = float(values.min()), trials[values.argmin()]
+        best, selected = share, trial
     return selected
+
+
+def _losses(samples: Sequence[Batch], selected: Tensor, members: Tensor | None) -> Tensor:
+    """Compute by how much the error of a linear map grows without each feature, ``‖w_j‖² / b_jj``: (k,).
+
+    B is ``(CᵀC + λI)⁻¹`` of the selected features C, and ``W = B Cᵀ F`` the map to the goal F.
+    """
+    codes = torch.cat([hard_codes(sample.x, selected[None], members)[0] for sample in samples])
+    goal, square = torch.cat([sample.goal for sample in samples]), codes.mT @ codes
+    identity = torch.eye(len(square), dtype=square.dtype, device=square.device)
+    inverse = torch.linalg.inv(square + (RIDGE * square.diagonal().mean() + TINY) * identity)
+    losses: Tensor = (inverse @ (codes.mT @ goal)).square().sum(dim=1) / inverse.diagonal()
+    return losses.view(len(selected), -1).sum(dim=1)
 
 
 def _left_out(
@@ -268,9 +282,7 @@ def _left_out(
 
 def linear_shares(samples: Sequence[Batch], selections: Tensor, members: Tensor | None = None) -> Tensor:
     """Compute the share of the goal that hard selections (n, k) do not explain linearly, a mean over samples: (n,)."""
-    parts = selections.split(max(1, VALUES_AT_ONCE // (len(samples[0].x) * selections.shape[1])))
-    each = []
-    for sample in samples:
-        residuals = (linear_residuals(hard_codes(sample.x, some, members), sample.goal) for some in parts)
-        each.append(torch.cat([sample.error_share(rest) for rest in residuals]))
-    return torch.stack(each).mean(dim=0)
+    codes = (hard_codes(sample.x, selections, members) for sample in samples)
+    residuals = (linear_residuals(code, sample.goal) for code, sample in zip(codes, samples, strict=True))
+    shares = [sample.error_share(rest) for sample, rest in zip(samples, residuals, strict=True)]
+    return torch.stack(shares).mean(dim=0)
