@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn.functional import pad
 
 from tamis.columns import summarise_columns
+from tamis.lscae import parallel
 from tamis.lscae.decoder import (
     MAX_FREEDOM,
     RIDGE,
@@ -118,3 +119,13 @@ def test_a_sparse_table_has_the_moments_of_the_same_table_in_batches(rng, scale)
     dense = batch_moments(decoder(2, 8), [scaling.apply(X[:, scaling.features])], torch.from_numpy(features), 8)
     for found, expected in zip(sparse_moments(X, scaling, features), dense, strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
+
+
+def test_processes_that_share_a_fit_choose_the_penalty_of_all_rows(monkeypatch):
+    """Noise on few rows, where the penalty depends on their number."""
+    x = torch.randn(24, 9, generator=torch.Generator().manual_seed(0))
+    moments = batch_moments(decoder(6, 9), [x], torch.arange(6), 9)
+    alone = fit_readout(decoder(6, 9), moments)
+    monkeypatch.setattr(parallel, "rank_and_size", lambda: (0, 2))
+    monkeypatch.setattr(parallel, "mean", lambda part: part / 2)  # each process had half of the rows
+    torch.testing.assert_close(fit_readout(decoder(6, 9), moments).weights[-1], alone.weights[-1])

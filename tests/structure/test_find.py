@@ -332,3 +332,15 @@ def test_threads_change_nothing(rng):
 def test_a_wide_table_whose_features_share_most_of_their_variance_is_tested(rng):
     X = (rng.standard_normal((100, 9300)) + 4 * rng.standard_normal((100, 1))).astype(np.float32)
     assert find_structure(X, random_state=0).structured.all()
+
+
+def test_batches_of_which_hardly_a_row_is_examined_are_refused(rng, monkeypatch):
+    monkeypatch.setattr("tamis.structure.sample.MAX_ROWS", 30)
+    with pytest.raises(ValueError, match="batch has 200 batches, of none of which 3 are among the 30 rows"):
+        find_structure(rng.standard_normal((600, 6)), batch=np.repeat(range(200), 3), random_state=0)
+
+
+def test_features_that_no_row_has_together_are_not_copies(rng):
+    X = rng.standard_normal((200, 8))
+    X[:100, 0] = X[100:, 1] = np.nan
+    assert find_structure(X, random_state=0).n_copies.tolist() == [0] * 8

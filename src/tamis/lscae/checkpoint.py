@@ -1,7 +1,7 @@
 """Checkpoints: the state of a fit on disk, from which a killed one goes on to the bits it would have had.
 
-Random numbers are a function of seed and step, so that the state is parameters, the optimiser's memory, the candidates
-that are left, and what finished restarts have found. Loading a file executes no code of it.
+Random numbers are a function of seed and step, so that the state is parameters, the optimiser's memory, and what
+finished restarts have found. Loading a file executes no code of it.
 """
 
 import time

@@ -139,7 +139,8 @@ def fit_readout(decoder: Decoder, moments: Moments) -> Decoder:
 
     Its penalty is chosen by generalised cross-validation; processes that share a fit sum up what they saw.
     """
-    readout = ridge_by_validation(*map(parallel.mean, moments)).float()
+    n_processes = parallel.rank_and_size()[1]
+    readout = ridge_by_validation(*(n_processes * parallel.mean(part) for part in moments)).float()
     decoder = decoder.cpu()
     decoder.weights[-1], decoder.biases[-1] = nn.Parameter(readout[:-1]), nn.Parameter(readout[-1])
     return decoder

@@ -35,8 +35,8 @@ from tamis.structure.pursuit import shortlist
 MAX_TARGETS = 2048
 """At most so many features, drawn at random, are reconstructed during training where all are the goal."""
 
-MAX_VALUES, MAX_ROWS = 2**25, 2**17
-"""Values that the final decoder is fitted on at a time, and rows in all: more would not change a linear map."""
+DECODER_VALUES, DECODER_ROWS = 2**25, 2**17
+"""Values of a batch, and rows that each process reads, for the final decoder; more would not change a linear map."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, on
 def examine_features(
     X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int
 ) -> tuple[Structure, NDArray[np.intp]]:
-    """Return which features carry structure, and those to choose from, best suited to explain it.
+    """Return which features carry structure, and those to choose from: of many, the ones that a pursuit would take.
 
     Processes that share a fit have what the first one found.
     """
@@ -216,6 +216,8 @@ def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, feat
         part, n_parts = parallel.rank_and_size()
         return fit_readout(decoder, sparse_moments(X[part::n_parts], scaling, inputs))
     rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
-    size = max(1, min(recipe.batch_size, MAX_VALUES // n_features))
-    batches = islice(rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(MAX_ROWS, size))
+    size = max(1, min(recipe.batch_size, DECODER_VALUES // n_features))
+    batches = islice(
+        rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(DECODER_ROWS, size)
+    )
     return fit_readout(decoder, batch_moments(decoder, batches, torch.from_numpy(inputs), n_features))

@@ -1,10 +1,10 @@
 """What is minimised: the terms, each a function of a :class:`View` of a batch, and their balanced sum.
 
-To add a term, write the function, put a line into :data:`TERMS`, and name it in a recipe.
+To add a term, write the function, put a line into :data:`TERMS` and its name into that of recipe.py, and name it in a
+recipe.
 
 The graph of a batch is the random walk that the selected features span. It is computed from their Gram matrix
-``K = G Gᵀ``, so that the cost does not grow with further passes over the features. Shapes: K, distances and P are
-(..., rows, rows).
+``K = G Gᵀ``. Shapes: K, distances and P are (..., rows, rows).
 """
 
 from collections.abc import Callable
@@ -165,8 +165,8 @@ def evaluate(view: View) -> dict[str, Tensor]:
 def loss(values: dict[str, Tensor], recipe: Recipe, magnitude: Callable[[Tensor], Tensor]) -> Tensor:
     """Return what is differentiated: ``Σ ±m / sg|m|`` of balanced terms, plus the penalty.
 
-    With ``sg`` the stop-gradient, it is constant in value, but its gradient is that of :func:`objective`. Processes
-    that share a fit have a common magnitude of each term.
+    With ``sg`` the stop-gradient, the gradient of the balanced terms is that of :func:`objective`. Processes that share
+    a fit have a common magnitude of each term.
     """
     total = torch.zeros_like(next(iter(values.values())))
     for name, value in values.items():

@@ -2,8 +2,8 @@
 
 The processes that share a fit are those of ``torch.distributed``'s default group, which whoever starts the fit has
 initialised. Each has its own rows; order and noise are drawn from the same seed by all. Parameters are equal on all at
-any time, since they begin equal and move by the mean of the gradients. In a single process every function returns what
-it was given.
+any time, since they begin equal and move by the mean of the gradients. In a single process, what is averaged or
+broadcast is returned as it was given.
 """
 
 import os

@@ -24,7 +24,7 @@ class Recipe:
     Parameters
     ----------
     terms : tuple of {"reconstruction", "score"}, default=("reconstruction", "score")
-        What the objective J holds; the penalty on redundancy is added to it.
+        What the objective J holds; training adds the penalty on redundancy.
     structure_first : bool, default=True
         Whether features are tested for dependence on others first (:func:`tamis.find_structure`). Those that pass at
         the level 0.01, with the strongest others that make up k, are the candidates; the principal directions of those
@@ -77,7 +77,8 @@ class Recipe:
         Directions whose variance in the goal is at least this share of that of the first one do not end without a
         feature, if a candidate shows them.
     evaluation_rows, evaluation_samples : int, default=512, 4
-        J of a hard selection is a mean over so many samples of so many rows, without common rows.
+        J of a hard selection is a mean over so many samples of so many rows, without common rows; where a perceptron
+        decodes, of ``batch_size`` rows.
     """
 
     terms: tuple[str, ...] = TERMS

@@ -27,11 +27,11 @@ RIDGE = 1e-3
 MIN_LEFT_OUT = 1e-3
 """Floor of ``1 − h_i``, which a row that alone decides its prediction brings to zero."""
 
-SHORTLIST = (4, 12)
+MIN_TRIED, MAX_TRIED = 4, 12
 """Fewest and most features that are tried in a place, those whose gates the objective most wants open."""
 
-TRIALS = 60
-"""Features that are tried in all places together, as far as the shortlist allows; more did not lower J."""
+TRIED = 60
+"""Features that are tried in all places together, as far as these allow; more did not lower J."""
 
 SWEEPS = 3
 MIN_GAIN = 1e-3
@@ -195,7 +195,7 @@ def _with_another(
     rest = torch.cat([selected[:place], selected[place + 1 :]])
     if len(rest):
         slopes = torch.stack([_slopes(sample, rest, others, recipe, members) for sample in samples]).sum(dim=0)
-        n_tried = min(SHORTLIST[1], max(SHORTLIST[0], TRIALS // len(selected)))
+        n_tried = min(MAX_TRIED, max(MIN_TRIED, TRIED // len(selected)))
         others = others[slopes.argsort()[:n_tried]]
     trials = selected.repeat(len(others), 1)
     trials[:, place] = others
@@ -205,10 +205,9 @@ def _with_another(
 def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, members: Tensor | None = None) -> Tensor:
     """Compute ``∂J/∂(g_j²) = x_jᵀ (∂J/∂K) x_j`` of the gates of other features, or the sum over those of a group.
 
-    K is the Gram matrix of the selected ones.
+    K is the Gram matrix of the selected ones. Missing cells are taken for means here, where features are only proposed.
     """
-    chosen = features_of(selected, members)
-    view = View(sample, sample.x[:, chosen], recipe, None if sample.known is None else sample.known[:, chosen])
+    view = View(sample, sample.x[:, features_of(selected, members)], recipe)
     view.gram = view.gram.requires_grad_()
     (gradient,) = torch.autograd.grad(loss(evaluate(view), recipe, lambda value: value), view.gram)
     rest = hard_codes(sample.x, others[None], members)[0]

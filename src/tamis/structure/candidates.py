@@ -20,7 +20,8 @@ def choose_candidates(
 ) -> NDArray[np.intp]:
     """Return the features to choose from, the strongest first.
 
-    They are those that pass :data:`STRICT_FDR`, with the strongest others that make up ``n_free``.
+    They are those that pass :data:`STRICT_FDR`, or the level of the test if that is stricter, with the strongest others
+    that make up ``n_free``.
 
     Parameters
     ----------

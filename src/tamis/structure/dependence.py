@@ -154,7 +154,8 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     in_x, in_y = ((z != 0).astype(np.float32) for z in (x, y))
     met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)
     energy_x, energy_y = (z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None] for z in (x, y))
-    return np.maximum(met, 1 / n), (energy_x @ in_y.T) * (in_x @ energy_y.T)
+    # Features that no row has together are not copies.
+    return np.maximum(met, 1 / n), np.maximum((energy_x @ in_y.T) * (in_x @ energy_y.T), 1e-9)
 
 
 def _tiles(d: int, total: int) -> Iterator[Pairs]:

@@ -65,8 +65,7 @@ class Structure:
     partner : ndarray of int, shape (n_features,)
         The feature that each depends on most, near copies left out; -1 if there is none.
     share : ndarray of shape (n_features,)
-        How much of the feature its partner explains, from 0 to 1; at least the share that two modes explain where
-        these are the evidence.
+        How much of the feature its partner explains, from 0 to 1; at least 0.1 where several modes are the evidence.
     n_copies : ndarray of int, shape (n_features,)
         Number of near copies of each feature in the table.
     directions : Directions

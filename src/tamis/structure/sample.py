@@ -23,7 +23,10 @@ MAX_KEPT_CELLS = 2**22
 def sample_rows(
     X: Any, rng: np.random.Generator, max_cells: int = MAX_CELLS, min_rows: int = 200
 ) -> tuple[Any, NDArray[np.intp]]:
-    """Return rows drawn at random, as an array or a CSC matrix, and their sorted positions; infinite cells are NaN."""
+    """Return rows drawn at random, as an array or a CSC matrix, and their sorted positions.
+
+    Infinite cells of a source are NaN.
+    """
     source = as_source(X)
     if source is None:
         X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
@@ -104,7 +107,13 @@ def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> li
         raise ValueError(f"A batch needs at least 3 rows; {n_small} of {len(counts)} batches have fewer.")
     # Of a rare batch fewer rows may have been drawn, which tell nothing.
     drawn = [np.flatnonzero(labels[rows] == label) for label in distinct]
-    return [part for part in drawn if len(part) >= 3]
+    enough = [part for part in drawn if len(part) >= 3]
+    if not enough:
+        raise ValueError(
+            f"batch has {len(distinct)} batches, of none of which 3 are among the {len(rows)} rows that are examined. "
+            "Join small batches."
+        )
+    return enough
 
 
 Indices = NDArray[np.intp]
