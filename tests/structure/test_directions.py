@@ -57,20 +57,3 @@ def test_one_feature_has_one_direction(rng):
 def test_no_features_have_no_directions(rng):
     found = principal_directions(np.empty((10, 0)), np.empty(0, np.intp), np.empty(0), rng)
     assert found.scores(np.ones((10, 4))).shape == (10, 0)
-
-
-def test_a_direction_of_small_weight_is_not_hidden_by_the_chance_of_others(rng):
-    """Features 0 to 19 are two directions of large weight, 20 to 22 one of small weight, whose eigenvalue is small."""
-    X = np.repeat(rng.standard_normal((500, 3)), [10, 10, 3], axis=1) + 0.3 * rng.standard_normal((500, 23))
-    Z, weights = standardised(X, [np.arange(500)]), np.repeat([1.0, 0.1], [20, 3])
-    found = principal_directions(Z, np.arange(23), weights, rng)
-    assert found.loadings.shape[1] == 3
-    assert np.abs(found.loadings[20:, 2]).min() > np.abs(found.loadings[:20, 2]).max()
-
-
-def test_what_no_combination_of_independent_features_reaches_is_not_reached_by_noise(rng):
-    weights = rng.uniform(0.01, 1.0, 30)
-    Z = standardised(rng.standard_normal((300, 30)), [np.arange(300)])
-    values, vectors = np.linalg.eigh((Z * np.sqrt(weights)).T @ (Z * np.sqrt(weights)))
-    largest = np.linalg.eigvalsh(Z.T @ Z)[-1]
-    assert (values <= largest * (weights @ vectors**2) * (1 + 1e-9)).all()

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import eigsh
 
 from tamis.structure.sample import BLOCK, Indices
 
@@ -40,21 +39,16 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
 
     With weights w and ``Y = Z diag(√w)`` the eigenvalues ``λ_1 ≥ λ_2 ≥ …`` of ``Y Yᵀ`` count up to the last before one
     does not exceed that of the same place of Y with the rows of every feature shuffled (parallel analysis, Horn 1965);
-    the first one always counts. Features of small weight would be judged by the chance of others there. So a later one
-    with eigenvector v counts, too, if ``λ > μ Σ_j w_j v_j²``, with μ the largest eigenvalue of ``Z Zᵀ`` shuffled: no
-    combination of independent features reaches more. It is asked where m ≤ n.
+    the first one always counts.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
     roots = np.sqrt(weights)
     chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng)) for _ in range(SHUFFLED_TABLES)], axis=0)
     values, vectors = np.linalg.eigh(_gram(Z, roots))
-    above = np.logical_and.accumulate((values > np.maximum(chance, 1e-9 * values[-1]))[::-1])[::-1]
-    above[-1] = True
-    if 2 < len(features) <= len(Z):
-        largest = eigsh(_gram(Z, np.ones_like(roots), rng), 1, v0=roots, return_eigenvectors=False)
-        above |= values > largest * (weights @ vectors**2)
-    values, vectors = values[above][::-1], vectors.compress(above, axis=1)[:, ::-1]
+    above = values[::-1] > np.maximum(chance[::-1], 1e-9 * values[-1])
+    n_above = max(1, int(np.logical_and.accumulate(above).sum()))
+    values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
     if len(Z) < len(features):
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
