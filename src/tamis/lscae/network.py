@@ -104,6 +104,9 @@ class Adam:
 
     ``m ← β₁ m + (1 − β₁) g``, ``v ← β₂ v + (1 − β₂) g²``, ``m̂ = m/(1 − β₁ᵗ)``, ``v̂ = v/(1 − β₂ᵗ)``.
 
+    In these few lines, since ``torch.optim`` loads torch's compiler at its first use, about a second in which a user
+    waits for the first step.
+
     Parameters
     ----------
     rates : dict of str to float
