@@ -9,7 +9,7 @@ from research.ledger import Row, Trial
 from research.pages import Rows, Table, replace_parts, select_rows
 from research.speed.measure import Measure
 
-CHUNKS, CHUNK_ROWS, N_FEATURES, TURNS = 200, 50_000, 100, 1
+CHUNKS, CHUNK_ROWS, N_FEATURES, TURNS = 320, 50_000, 100, 1
 METHODS = ("structure-pursuit", "lscae")
 
 SCRIPT = """
