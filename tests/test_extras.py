@@ -28,6 +28,8 @@ def test_the_extras_are_those_of_the_project():
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     for extra, packages in EXTRAS.items():
         declared = {requirement.partition(">=")[0] for requirement in project["optional-dependencies"][extra]}
+        if extra == "all":  # a later version of what another extra has
+            declared -= set(EXTRAS["single-cell"])
         assert {name for name in declared if "[" not in name} == {name.replace("_", "-") for name in packages}
     library = {requirement.partition(">=")[0] for requirement in project["dependencies"]}
     assert library == {"joblib", "numpy", "safetensors", "scikit-learn", "scipy", "threadpoolctl", "torch"}
