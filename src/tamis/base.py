@@ -18,16 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, check_cells, summarise_columns
-from tamis.features import (
-    Features,
-    UnusableFeaturesWarning,
-    check_names,
-    listed,
-    read_groups,
-    text_features,
-    unusable_message,
-    warn_of_ties,
-)
+from tamis.features import Features, check_names, listed, read_groups, text_features, warn_of_ties, warn_of_unusable
 from tamis.io.sources import TableSource, as_source
 from tamis.reprs import html_selection
 from tamis.sizes import choose_k
@@ -66,8 +57,6 @@ class Task:
         Mean, spread and constancy of every feature.
     groups : Features or None
         If given, ``k``, ``must_keep`` and ``candidates`` are about groups of features.
-    owner : ndarray of int or None
-        The group of each feature, if groups are selected.
     """
 
     k: int
@@ -75,7 +64,11 @@ class Task:
     candidates: NDArray[np.intp]
     statistics: ColumnStatistics
     groups: Features | None = None
-    owner: NDArray[np.intp] | None = None
+
+    @property
+    def owner(self) -> NDArray[np.intp] | None:
+        """The group of each feature, if groups are selected."""
+        return None if self.groups is None else self.groups.owner
 
 
 @dataclass(eq=False, repr=False)
@@ -167,8 +160,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         check_cells(statistics, getattr(self, "scale", "standard"), self._allows_missing, features.listed)
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
-        scored = self._select if features.labels is None or self._selects_groups else self._mean_scores
-        self._rank(scored(X, task), task, features)
+        as_asked = task.groups is None or self._selects_groups
+        self._rank(self._select(X, task) if as_asked else self._mean_scores(X, task, features), task, features)
         if (found := getattr(self, "structure_", None)) and features.names is not None:
             self.structure_ = replace(found, feature_names=features.names)
         self._kept_rows = KeptRows(kept_rows(X), features.members(task.must_keep), task.owner)
@@ -176,9 +169,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             self._warn_of_filler(task, features)
         return self
 
-    def _mean_scores(self, X: Any, task: Task) -> Selection:
+    def _mean_scores(self, X: Any, task: Task, features: Features) -> Selection:
         """Return a score for each group, the mean of its features, where the method knows nothing of groups."""
-        features: Any = task.groups
         kept, free = features.members(task.must_keep), features.members(task.candidates)
         usable = free[~task.statistics.constant[free]]
         each = Task(len(kept) + task.k - len(task.must_keep), kept, usable, task.statistics)
@@ -318,16 +310,17 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
         asked_for = np.concatenate([features.members(must_keep), features.members(never)])
         if (unusable := np.setdiff1d(np.flatnonzero(~usable), asked_for)).size:
-            warn(unusable_message(features.listed(unusable)), UnusableFeaturesWarning, stacklevel=4)
+            warn_of_unusable(features.listed(unusable), stacklevel=5)
         free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
         candidates, k = np.flatnonzero(free), self.n_features_to_select
-        groups, owner = (None, None) if features.labels is None else (features, features.owner)
+        groups = None if features.labels is None else features
         if k == "auto":
+            owner = None if groups is None else groups.owner
             k = min(max(choose_k(X, groups=owner).k, len(must_keep)), len(must_keep) + len(candidates))
         k = max(1, features.n_items // 2, len(must_keep)) if k is None else k
         count = self._count(k, must_keep, never, len(candidates), features.n_items)
-        return Task(count, must_keep, candidates, statistics, groups, owner)
+        return Task(count, must_keep, candidates, statistics, groups)
 
     def _count(
         self, k: Any, must_keep: NDArray[np.intp], never: NDArray[np.intp], n_candidates: int, n_items: int

@@ -188,9 +188,11 @@ def warn_of_ties(
     )
 
 
-def unusable_message(named: str) -> str:
-    """Return the sentence about features that cannot be selected."""
-    return (
+def warn_of_unusable(named: str, **where: Any) -> None:
+    """Warn of features that cannot be selected, by their names; ``where`` is passed on to ``warnings.warn``."""
+    warn(
         f"Features with one value only, or missing in most rows, are never selected: {named}. Name them in must_keep "
-        "to select them all the same."
+        "to select them all the same.",
+        UnusableFeaturesWarning,
+        **where,
     )

@@ -12,6 +12,7 @@ from tamis.lscae.objective import View, evaluate, objective
 from tamis.lscae.problem import Batch, Targets
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import (
+    Choice,
     draw_samples,
     exchange_features,
     expected_shares,
@@ -154,18 +155,18 @@ def test_J_falls_with_every_exchange(x, recipe, k):
     samples = [Batch(x, x)]
     for seed in range(2):
         selected = random_selections(1, k, seed)[0]
-        better = exchange_features(samples, selected, 0, ALL, recipe)
+        better = exchange_features(Choice(samples, ALL, 0, recipe), selected)
         assert len(set(better.tolist())) == k
         assert J(samples, better, recipe) < J(samples, selected, recipe) or better.equal(selected)
 
 
 @pytest.mark.parametrize("bad", [[10, 15], [0, 2], [1, 12]], ids=["noise", "copies", "half"])
 def test_a_bad_pair_on_the_moons_is_repaired(table, moons, bad):
-    selected = torch.tensor(bad)
-    better = exchange_features([moons], selected, 0, ALL, DEFAULT)
+    selected, choice = torch.tensor(bad), Choice([moons], ALL, 0, DEFAULT)
+    better = exchange_features(choice, selected)
     assert table.is_solved_by(better.numpy())
     assert selected.tolist() == bad  # what was given is not changed
-    assert exchange_features([moons], better, 0, ALL, DEFAULT).equal(better)
+    assert exchange_features(choice, better).equal(better)
 
 
 def test_a_planted_better_feature_comes_in():
@@ -174,15 +175,16 @@ def test_a_planted_better_feature_comes_in():
     x, goal = torch.randn(150, 12, generator=generator), torch.randn(150, 1, generator=generator)
     x[:, 7], x[:, 2] = goal[:, 0] + 0.1 * x[:, 7], goal[:, 0] + x[:, 2]
     for start in (2, 5):
-        selected = torch.tensor([start])
-        assert exchange_features([Batch(x, goal)], selected, 0, torch.arange(12), DEFAULT).tolist() == [7]
+        choice = Choice([Batch(x, goal)], torch.arange(12), 0, DEFAULT)
+        assert exchange_features(choice, torch.tensor([start])).tolist() == [7]
 
 
 def test_kept_places_are_not_exchanged_and_only_candidates_come_in(moons):
-    better = exchange_features([moons], torch.tensor([15, 9, 10]), 2, torch.tensor([6, 7, 8, 11, 3]), DEFAULT)
+    choice = Choice([moons], torch.tensor([6, 7, 8, 11, 3]), 2, DEFAULT)
+    better = exchange_features(choice, torch.tensor([15, 9, 10]))
     assert better.tolist() == [15, 9, 3]
     only = torch.tensor([4, 9])
-    assert exchange_features([moons], only, 0, only, DEFAULT).equal(only)  # nothing to exchange for
+    assert exchange_features(Choice([moons], only, 0, DEFAULT), only).equal(only)  # nothing to exchange for
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_kept_places_are_not_exchanged_and_only_candidates_come_in(moons):
 )
 def test_what_cannot_be_exchanged_stays(moons, recipe, n_kept):
     selected = torch.tensor([10, 15, 9])
-    assert exchange_features([moons], selected, n_kept, ALL, recipe) is selected
+    assert exchange_features(Choice([moons], ALL, n_kept, recipe), selected) is selected
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +209,7 @@ def factors():
 
 def represent(samples, selected, n_kept=0, candidates=tuple(range(10)), recipe=DEFAULT, members=None):
     start = torch.tensor(selected)
-    found = represent_directions(samples, start, n_kept, torch.tensor(candidates), recipe, members)
+    found = represent_directions(Choice(samples, torch.tensor(candidates), n_kept, recipe, members), start)
     assert start.tolist() == selected  # what was given is not changed
     return found.tolist()
 
@@ -228,7 +230,7 @@ def test_losses_are_those_of_fits_without_each_feature(factors):
         return ((goal - codes @ weights).square().sum() + penalty * weights.square().sum()).item()
 
     expected = [error(features[:, torch.arange(4) != place]) - error(features) for place in range(4)]
-    assert refine._losses([Batch(x, goal)], chosen, None).tolist() == pytest.approx(expected)
+    assert refine._losses(Choice([Batch(x, goal)], chosen, 0, DEFAULT), chosen).tolist() == pytest.approx(expected)
 
 
 def test_weak_directions_and_kept_features_are_left_alone(factors):
@@ -241,6 +243,11 @@ def test_weak_directions_and_kept_features_are_left_alone(factors):
 
 def test_directions_that_no_candidate_shows_stay_without_a_feature(factors):
     assert represent(factors, [0, 1, 2, 3], candidates=(0, 1, 2, 3)) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("changes", [{"structure_first": False}, {"graph_on": "concrete"}, {"terms": ("score",)}])
+def test_where_directions_are_not_the_goal_nothing_is_represented(factors, changes):
+    assert represent(factors, [0, 1, 2, 3], recipe=replace(DEFAULT, **changes)) == [0, 1, 2, 3]
 
 
 def test_groups_are_exchanged_as_a_whole(factors):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -40,6 +40,30 @@ MAX_UNEXPLAINED = 0.9
 """A direction of which a larger share is not explained has no feature."""
 
 
+class Choice(NamedTuple):
+    """What a selection is made of, and what it is judged by.
+
+    Attributes
+    ----------
+    samples : sequence of Batch
+        Rows on which selections are compared.
+    candidates : Tensor of int
+        Features, or groups, to choose from.
+    n_kept : int
+        So many at the beginning of a selection are always in it.
+    recipe : Recipe
+        What J is.
+    members : Tensor of int (groups, width), optional
+        Features of each group, filled up with -1, if groups are selected.
+    """
+
+    samples: Sequence[Batch]
+    candidates: Tensor
+    n_kept: int
+    recipe: Recipe
+    members: Tensor | None = None
+
+
 def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     """Return the samples on which hard selections are compared, without common rows.
 
@@ -63,9 +87,8 @@ def refine(
             "recipe, or look for extreme values in X."
         )
     chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
-    chosen = exchange_features(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
-    if recipe.structure_first and not recipe.uses_codes and "reconstruction" in recipe.terms:
-        chosen = represent_directions(samples, chosen, len(layer.kept), layer.candidates, recipe, members)
+    choice = Choice(samples, layer.candidates, len(layer.kept), recipe, members)
+    chosen = represent_directions(choice, exchange_features(choice, chosen))
     chosen = parallel.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
     value = parallel.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
     decoder = {} if network.decoder is None else network.decoder.state_dict()
@@ -154,26 +177,20 @@ def expected_shares(
     return (probabilities * squares).sum(dim=-1)
 
 
-def exchange_features(
-    samples: Sequence[Batch],
-    selected: Tensor,
-    n_kept: int,
-    candidates: Tensor,
-    recipe: Recipe,
-    members: Tensor | None = None,
-) -> Tensor:
-    """Exchange single features or groups, the first ``n_kept`` excepted, for candidates while J falls.
+def exchange_features(choice: Choice, selected: Tensor) -> Tensor:
+    """Exchange single features or groups, the kept ones excepted, for candidates while J falls.
 
     Only where J needs nothing that has to be trained, and for not more than ``recipe.max_exchanged`` features: an
     exchange matters less among many, and costs more.
     """
+    samples, _, n_kept, recipe, members = choice
     if recipe.uses_codes or not 0 < len(selected) - n_kept <= recipe.max_exchanged:
         return selected
     best = float(objectives(samples, selected[None], recipe, members=members)[0])
     for _ in range(SWEEPS):
         before = best
         for place in range(n_kept, len(selected)):
-            trials = _with_another(samples, selected, place, candidates, recipe, members)
+            trials = _with_another(choice, selected, place)
             values = objectives(samples, trials, recipe, members=members) if len(trials) else torch.empty(0)
             if len(values) and float(values.min()) < best - MIN_GAIN:
                 best, selected = float(values.min()), trials[values.argmin()]
@@ -182,15 +199,9 @@ def exchange_features(
     return selected
 
 
-def _with_another(
-    samples: Sequence[Batch],
-    selected: Tensor,
-    place: int,
-    candidates: Tensor,
-    recipe: Recipe,
-    members: Tensor | None,
-) -> Tensor:
+def _with_another(choice: Choice, selected: Tensor, place: int) -> Tensor:
     """Return selections with the feature of one place replaced, by the slope of J without that feature."""
+    samples, candidates, _, recipe, members = choice
     others = candidates[~torch.isin(candidates, selected)]
     rest = torch.cat([selected[:place], selected[place + 1 :]])
     if len(rest):
@@ -216,28 +227,25 @@ def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, mem
 
 
 @torch.no_grad()
-def represent_directions(
-    samples: Sequence[Batch],
-    selected: Tensor,
-    n_kept: int,
-    candidates: Tensor,
-    recipe: Recipe,
-    members: Tensor | None = None,
-) -> Tensor:
-    """Exchange features, the first ``n_kept`` excepted, until no combination of strong directions is left out.
+def represent_directions(choice: Choice, selected: Tensor) -> Tensor:
+    """Exchange features, the kept ones excepted, until no combination of strong directions is left out.
 
     The score rewards features that agree with each other, so that of many directions some may end without a feature.
     While one does (:func:`_left_out`), the candidate that shows most of it takes the place of the feature that is
-    missed least, if that lowers the share of the goal that is not explained linearly.
+    missed least, if that lowers the share of the goal that is not explained linearly. Only where directions are the
+    goal, and J needs nothing that has to be trained.
     """
+    samples, candidates, n_kept, recipe, members = choice
+    if recipe.uses_codes or not recipe.structure_first or "reconstruction" not in recipe.terms:
+        return selected
     best = float(linear_shares(samples, selected[None], members))
     for _ in range(len(selected) - n_kept):
         others = candidates[~torch.isin(candidates, selected)]
-        shown = _left_out(samples, selected, others, recipe, members)
+        shown = _left_out(choice, selected, others)
         if shown is None or not len(others):
             break
         trial = torch.cat([selected, others[shown.argmax()][None]])
-        place = n_kept + int(_losses(samples, trial, members)[n_kept:-1].argmin())
+        place = n_kept + int(_losses(choice, trial)[n_kept:-1].argmin())
         trial = torch.cat([trial[:place], trial[-1:], trial[place + 1 : -1]])
         share = float(linear_shares(samples, trial[None], members))
         if share >= best:
@@ -246,28 +254,27 @@ def represent_directions(
     return selected
 
 
-def _losses(samples: Sequence[Batch], selected: Tensor, members: Tensor | None) -> Tensor:
+def _losses(choice: Choice, selected: Tensor) -> Tensor:
     """Compute by how much the error of a linear map grows without each feature, ``‖w_j‖² / b_jj``: (k,).
 
     B is ``(CᵀC + λI)⁻¹`` of the selected features C, and ``W = B Cᵀ F`` the map to the goal F.
     """
-    codes = torch.cat([hard_codes(sample.x, selected[None], members)[0] for sample in samples])
-    goal, square = torch.cat([sample.goal for sample in samples]), codes.mT @ codes
+    codes = torch.cat([hard_codes(sample.x, selected[None], choice.members)[0] for sample in choice.samples])
+    goal, square = torch.cat([sample.goal for sample in choice.samples]), codes.mT @ codes
     identity = torch.eye(len(square), dtype=square.dtype, device=square.device)
     inverse = torch.linalg.inv(square + (RIDGE * square.diagonal().mean() + TINY) * identity)
     losses: Tensor = (inverse @ (codes.mT @ goal)).square().sum(dim=1) / inverse.diagonal()
     return losses.view(len(selected), -1).sum(dim=1)
 
 
-def _left_out(
-    samples: Sequence[Batch], selected: Tensor, others: Tensor, recipe: Recipe, members: Tensor | None
-) -> Tensor | None:
+def _left_out(choice: Choice, selected: Tensor, others: Tensor) -> Tensor | None:
     """Return how much other features show of what is left out most, ``(x_jᵀ R v)² / ‖x_j‖²``; None if nothing is.
 
     R are the residuals of the strong directions, each of variance 1, and v the combination of largest variance in R.
     """
+    samples, members = choice.samples, choice.members
     variance = torch.cat([sample.goal for sample in samples]).square().mean(dim=0)
-    strong = variance >= recipe.min_direction * variance.max()
+    strong = variance >= choice.recipe.min_direction * variance.max()
     scaled = [sample.goal[:, strong] / variance[strong].sqrt() for sample in samples]
     codes = [hard_codes(sample.x, selected[None], members) for sample in samples]
     rest = torch.cat([linear_residuals(code, goal)[0] for code, goal in zip(codes, scaled, strict=True)])
