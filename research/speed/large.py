@@ -111,15 +111,18 @@ MAKERS: dict[str, Any] = {"sparse": _make_sparse, "npy": _make_npy, "parquet": _
 
 
 def _reading(kind: str, path: Path) -> Row:
-    """Time one pass of pyarrow over a Parquet file, on one thread."""
+    """Time pyarrow's pass over a Parquet file, on one thread, the better of two."""
     if kind != "parquet":
         return {}
     import pyarrow.parquet as pq
 
-    begun = time.perf_counter()
-    for batch in pq.ParquetFile(path).iter_batches(use_threads=False):
-        batch.num_rows  # noqa: B018
-    return {"pyarrow_seconds": round(time.perf_counter() - begun, 1)}
+    passes = []
+    for _ in range(2):
+        begun = time.perf_counter()
+        for batch in pq.ParquetFile(path).iter_batches(use_threads=False):
+            batch.num_rows  # noqa: B018
+        passes.append(time.perf_counter() - begun)
+    return {"pyarrow_seconds": round(min(passes), 1)}
 
 
 def write(rows: list[Row], docs: Path) -> list[Path]:
