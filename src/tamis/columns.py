@@ -114,16 +114,16 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     """
     if issparse(block):
         return _sparse_statistics(block, first_row)
-    block = block.astype(np.float64, copy=False)
-    low, high = block.min(axis=0), block.max(axis=0)
+    low, high = (edge.astype(np.float64) for edge in (block.min(axis=0), block.max(axis=0)))
     missing = non_finite = np.zeros(block.shape[1], np.intp)
     bad_row, gaps = -1, None
     if not (np.isfinite(low) & np.isfinite(high)).all():
         bad, gaps = ~np.isfinite(block), np.isnan(block)
         missing, non_finite = gaps.sum(axis=0), bad.sum(axis=0)
         bad_row = first_row + int(bad.any(axis=1).argmax())
-        low, high = np.fmin.reduce(block, axis=0), np.fmax.reduce(block, axis=0)
+        low, high = (edge.reduce(block, axis=0).astype(np.float64) for edge in (np.fmin, np.fmax))
     unit = np.ldexp(1.0, np.frexp(np.fmax(-low, high))[1] - 1)
+    # Blocks of single precision become double here, in pieces that fit in the cache.
     count, scaled = np.maximum(len(block) - missing, 1), block / unit
     if gaps is not None:
         scaled[gaps] = 0.0
