@@ -32,6 +32,9 @@ BUCKET, ROUNDS, BITS = 256, 16, 24
 MANY = 2**18
 """Of more features than that, two that depend on each other meet more rarely, and there are twice as many rounds."""
 
+AT_ONCE = 4
+"""Buckets or tiles that a thread is given at once; one alone is done in about the time that it takes to hand it out."""
+
 SHUFFLED_TOGETHER = 32
 """Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
 
@@ -87,7 +90,8 @@ def _compare_all(
     basis: RankBasis, pairs: Iterable[Pairs], groups: Indices | None, found: Strongest, count: Callable[..., Any]
 ) -> None:
     """Compare pairs of features, on the threads of :func:`joblib.parallel_config`, and keep the strongest of each."""
-    parallel = Parallel(None if len(found.strength) > MIN_FEATURES else 1, require="sharedmem", return_as="generator")
+    n_jobs = None if len(found.strength) > MIN_FEATURES else 1
+    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator", batch_size=AT_ONCE)
     compared = parallel(delayed(_compare)(basis, *some, groups) for some in pairs)
     for features, strength, partner, n_copies in chain.from_iterable(compared):
         found.n_copies[features] = count(found.n_copies[features], n_copies)
@@ -177,19 +181,28 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
     total, n = basis.values.shape[1:]
     # Where many features have one code, as those that share most of their variance, shuffled ones must not be the last.
     mixed = rng.spawn(1)[0].permutation(total)
-    for number in range(ROUNDS if total <= MANY else 2 * ROUNDS):
-        planes = rng.standard_normal((n, BITS)).astype(np.float32)
-        signs = basis.values[0] @ planes > 0
-        if number % 4 == 3:
-            curved = np.flatnonzero(rng.random(total) < 0.5)
-            signs[curved] = basis.values[1][curved] @ planes > 0
-        # A feature and its opposite have the same code.
-        codes = (signs ^ signs[:, :1]) @ (1 << np.arange(BITS)[::-1])
-        order = mixed[np.argsort(codes[mixed], kind="stable")]
+    curved = [number % 4 == 3 for number in range(ROUNDS if total <= MANY else 2 * ROUNDS)]
+    drawn = ((rng.standard_normal((n, BITS)), rng.random(total) < 0.5 if turn else None) for turn in curved)
+    orders = Parallel(require="sharedmem")(delayed(_order)(basis.values, mixed, *some) for some in drawn)
+    for order, products in zip(orders, (PRODUCTS if turn else PRODUCTS[:1] for turn in curved), strict=True):
         for bucket in np.array_split(order, max(1, total // BUCKET)):
             bucket = np.sort(bucket)
             if bucket[0] < d:  # else all are shuffled
-                yield bucket, bucket[bucket < d], PRODUCTS if number % 4 == 3 else PRODUCTS[:1], False
+                yield bucket, bucket[bucket < d], products, False
+
+
+def _order(
+    values: NDArray[np.float32], mixed: Indices, planes: NDArray[np.float64], curved: NDArray[np.bool_] | None
+) -> Indices:
+    """Return the features in the order of the signs of their projections, some of them by their second polynomial."""
+    planes = planes.astype(np.float32)
+    signs = values[0] @ planes > 0
+    if curved is not None:
+        signs = np.where(curved[:, None], values[1] @ planes > 0, signs)
+    # A feature and its opposite have the same code.
+    high, middle, low = np.packbits(signs ^ signs[:, :1], axis=1).T.astype(np.uint32)
+    codes = high << 16 | middle << 8 | low
+    return mixed[np.argsort(codes[mixed], kind="stable")]
 
 
 def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
