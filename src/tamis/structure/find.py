@@ -149,7 +149,8 @@ def find_structure(
     ----------
     X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
         Numbers; NaN is a missing cell, which is no evidence. Rows must be exchangeable: in rows that follow each other
-        in time, everything that changes slowly depends on everything else. It is not changed.
+        in time, or belong to the same subject, everything that changes slowly, or is the subject's own, depends on
+        everything else. It is not changed.
     fdr : float, default=0.1
         Expected share of false ones among the features called structured.
     batch : array of shape (n_samples,), optional
