@@ -27,7 +27,7 @@ print(len(called), len({file for file, _ in called}))
 """
 
 MAX_FUNCTIONS, MAX_MODULES = 130, 20
-"""What is reached; these bounds only go down."""
+"""What is reached. A new part needs a reason."""
 
 
 def test_a_default_fit_has_few_parts():

@@ -114,6 +114,8 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     """
     if issparse(block):
         return _sparse_statistics(block, first_row)
+    # Single precision becomes double below, in pieces that fit in the cache.
+    block = block if block.dtype == np.float32 else block.astype(np.float64, copy=False)
     low, high = (edge.astype(np.float64) for edge in (block.min(axis=0), block.max(axis=0)))
     missing = non_finite = np.zeros(block.shape[1], np.intp)
     bad_row, gaps = -1, None
@@ -123,7 +125,6 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
         bad_row = first_row + int(bad.any(axis=1).argmax())
         low, high = (edge.reduce(block, axis=0).astype(np.float64) for edge in (np.fmin, np.fmax))
     unit = np.ldexp(1.0, np.frexp(np.fmax(-low, high))[1] - 1)
-    # Blocks of single precision become double here, in pieces that fit in the cache.
     count, scaled = np.maximum(len(block) - missing, 1), block / unit
     if gaps is not None:
         scaled[gaps] = 0.0

@@ -199,7 +199,7 @@ def _order(
     signs = values[0] @ planes > 0
     if curved is not None:
         signs = np.where(curved[:, None], values[1] @ planes > 0, signs)
-    # A feature and its opposite have the same code.
+    # A feature and its opposite have the same code; its BITS are three bytes.
     high, middle, low = np.packbits(signs ^ signs[:, :1], axis=1).T.astype(np.uint32)
     codes = high << 16 | middle << 8 | low
     return mixed[np.argsort(codes[mixed], kind="stable")]
