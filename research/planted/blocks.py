@@ -71,6 +71,15 @@ def rare_cluster(rng: np.random.Generator, n: int, m: int) -> Block:
     return each_its_own(rng.uniform(4, 7) * inside[:, None] + rng.standard_normal((n, max(2, m))))
 
 
+def rare_events(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Events in a few rows of a thousand, at least eight, that move every feature."""
+    n = int(max(n, np.exp(rng.uniform(np.log(500), np.log(6000)))))
+    inside = np.zeros(n, bool)
+    inside[rng.choice(n, size=max(8, int(n * rng.uniform(0.003, 0.02))), replace=False)] = True
+    moved = rng.choice([-1, 1], max(3, m)) * rng.uniform(4, 7, max(3, m))
+    return each_its_own(inside[:, None] * moved + rng.standard_normal((n, len(moved))))
+
+
 def clusters_with_copies(rng: np.random.Generator, n: int, m: int) -> Block:
     """Clusters in few features, each with noisy copies."""
     m = min(max(3, m // 3), 8)
@@ -209,6 +218,26 @@ def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
     """One factor with the tails of t(3)."""
     m = max(3, m)
     return each_its_own(_loaded(rng, rng.standard_t(3, (n, 1)), rng.uniform(0.7, 0.95, (1, m))))
+
+
+def shocks(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Shocks of either sign and any size that a few rows in a hundred share."""
+    n, m = max(n, 500), max(3, m)
+    hit = rng.random((n, 1)) < rng.uniform(0.005, 0.03)
+    size = rng.choice([-1, 1], (n, 1)) * rng.lognormal(1.5, 0.4, (n, 1))
+    return each_its_own(hit * size * rng.choice([-1, 1], m) * rng.uniform(0.7, 1.3, m) + rng.standard_normal((n, m)))
+
+
+def faint_factor(rng: np.random.Generator, n: int, m: int) -> Block:
+    """One factor that only thousands of rows show: any two features have a correlation of about a tenth."""
+    n, m = int(np.exp(rng.uniform(np.log(6000), np.log(20_000)))), int(rng.integers(4, 16))
+    return each_its_own(_loaded(rng, rng.standard_normal((n, 1)), rng.uniform(0.22, 0.34, (1, m))))
+
+
+def crowd(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Many features in few rows, all of which follow one factor faintly, so that no two are alike above chance."""
+    n, m = int(rng.integers(100, 250)), int(rng.integers(20, 61))
+    return each_its_own(_loaded(rng, rng.standard_normal((n, 1)), rng.uniform(0.35, 0.55, (1, m))))
 
 
 def chain(rng: np.random.Generator, n: int, m: int) -> Block:

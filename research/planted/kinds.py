@@ -64,6 +64,7 @@ KINDS: dict[str, Kind] = {
             blocks.partial_clusters,
             blocks.nested_clusters,
             blocks.rare_cluster,
+            blocks.rare_events,
             blocks.clusters_with_copies,
         ),
         *(
@@ -85,6 +86,9 @@ KINDS: dict[str, Kind] = {
             blocks.factors,
             blocks.many_factors,
             blocks.heavy_factor,
+            blocks.shocks,
+            blocks.faint_factor,
+            blocks.crowd,
             blocks.chain,
             blocks.shared_scale,
             blocks.interaction,
@@ -100,6 +104,9 @@ KINDS: dict[str, Kind] = {
     )
 }
 """Kinds of one structure among independent noise."""
+
+SIZED = ("rare_events", "shocks", "faint_factor", "crowd")
+"""Kinds that need a number of rows of their own; they are not mixed with others."""
 
 MIXED = ("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise")
 """Kinds that are made of others, or whose nuisance is not independent noise."""
@@ -156,7 +163,7 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
 
 def _several(rng: np.random.Generator, n: int) -> tuple[Array, NDArray, NDArray]:
     """Draw two to four independent structures side by side."""
-    left_out = ("one_multimodal", "weak_factor", "clusters_with_copies", "many_factors")
+    left_out = ("one_multimodal", "weak_factor", "clusters_with_copies", "many_factors", *SIZED)
     names = [name for name in KINDS if name not in left_out]
     blocks, structures = [], []
     for number, name in enumerate(rng.choice(names, size=int(rng.integers(2, 5)), replace=False)):

@@ -5,10 +5,14 @@ from scipy.stats import ks_2samp, kstest, spearmanr
 from tamis.structure import dependence as module
 from tamis.structure.dependence import (
     COST,
+    N_COMPONENTS,
+    N_PARTS,
     NEAR_COPY,
     PRODUCTS,
     add_shuffled,
+    deal_parts,
     dependence,
+    dependence_on_components,
     strongest_dependence,
 )
 from tamis.structure.evidence import tail_probability
@@ -39,7 +43,7 @@ def naive_dependence(basis, i, j):
     r = np.array([[np.mean(a * b) for b in right] for a in left])
     freedom = sum(basis.present[a, i] and basis.present[b, j] for a, b in PRODUCTS)
     total = n * sum(r[pair] ** 2 for pair in PRODUCTS) - COST * (freedom - 1)
-    return max(n * r[0, 0] ** 2, n * r[1, 1] ** 2, total)
+    return max(n * r[0, 0] ** 2, n * r[1, 1] ** 2, n * r[3, 3] ** 2, total)
 
 
 def test_dependence_is_that_of_a_double_loop(table):
@@ -168,3 +172,36 @@ def test_copies_in_wide_tables_are_counted_once(wide, rng):
     values[:, 1:3] = values[:, :1]
     found, _ = strongest_dependence(RankBasis(values, wide.present, True), 4000, rng)
     assert found.n_copies[:3].tolist() == [2, 2, 2]
+
+
+def test_parts_keep_copies_and_owners_together(rng):
+    copy = np.full(400, -1)
+    copy[[3, 90, 200]] = 90, 3, 90
+    owner = np.arange(400) // 2
+    part = deal_parts(copy, owner, rng)
+    assert len({*part[[3, 90, 200, 2, 91, 201]]}) == 1
+    assert (part[::2] == part[1::2]).all()
+    assert set(part) == set(range(N_PARTS))
+
+
+def test_dependence_on_components_is_that_of_a_singular_value_decomposition(rng):
+    X = rng.standard_normal((60, 100)) + rng.standard_normal((60, 1))
+    basis, part = basis_of(X), rng.integers(N_PARTS, size=100)
+    strength, null = dependence_on_components(basis, part, [np.arange(60)], rng)
+    trends = basis.values[0].astype(float)
+    for j in (0, 17, 99):
+        first = np.linalg.svd(trends[part != part[j]])[2][:1]
+        assert strength[j] >= (first @ trends[j])[0] ** 2 * 0.999
+    assert len(null) >= 10_000
+    assert (np.diff(null) >= 0).all()
+    assert strength.min() > np.quantile(null, 0.9)
+
+
+def test_few_features_have_no_components(rng):
+    strength, null = dependence_on_components(basis_of(rng.standard_normal((60, N_COMPONENTS))), *few(), rng)
+    assert np.isneginf(strength).all()
+    assert not len(null)
+
+
+def few():
+    return np.arange(N_COMPONENTS) % N_PARTS, [np.arange(60)]

@@ -197,7 +197,7 @@ def test_fdr_is_a_share(X, fdr):
 
 def test_a_stricter_level_finds_no_more(X):
     X[:, 9] += 0.4 * X[:, 8]
-    strict, usual = (find_structure(X, fdr=fdr, random_state=0) for fdr in (1e-6, 0.1))
+    strict, usual = (find_structure(X, fdr=fdr, random_state=0) for fdr in (1e-6, 0.05))
     assert found_in(strict) == PLANTED
     assert found_in(usual) == [*PLANTED, 8, 9]
     np.testing.assert_array_equal(strict.pvalues, usual.pvalues)
@@ -336,6 +336,7 @@ def test_a_wide_table_whose_features_share_most_of_their_variance_is_tested(rng)
 
 def test_batches_of_which_hardly_a_row_is_examined_are_refused(rng, monkeypatch):
     monkeypatch.setattr("tamis.structure.sample.MAX_ROWS", 30)
+    monkeypatch.setattr("tamis.structure.sample.NARROW_CELLS", 0)
     with pytest.raises(ValueError, match="batch has 200 batches, of none of which 3 are among the 30 rows"):
         find_structure(rng.standard_normal((600, 6)), batch=np.repeat(range(200), 3), random_state=0)
 
@@ -344,3 +345,37 @@ def test_features_that_no_row_has_together_are_not_copies(rng):
     X = rng.standard_normal((200, 8))
     X[:100, 0] = X[100:, 1] = np.nan
     assert find_structure(X, random_state=0).n_copies.tolist() == [0] * 8
+
+
+def test_many_features_that_share_a_little_are_found_together(rng):
+    X = rng.standard_normal((200, 120))
+    X[:, :40] = 0.45 * rng.standard_normal((200, 1)) + np.sqrt(1 - 0.45**2) * X[:, :40]
+    structured = find_structure(X, random_state=0).structured
+    assert structured[:40].mean() > 0.9
+    assert structured[40:].mean() < 0.1
+
+
+def test_rare_events_that_move_features_together_are_found(rng):
+    X = rng.standard_normal((1000, 30))
+    X[:8, :4] += 6
+    assert found_in(find_structure(X, random_state=0)) == [0, 1, 2, 3]
+
+
+def test_more_rows_of_narrow_tables_are_examined(rng):
+    assert find_structure(rng.standard_normal((9000, 5)), random_state=0).n_rows == 2**23 // 1005
+    assert find_structure(rng.standard_normal((2100, 4000)), random_state=0).n_rows == 2000
+
+
+def test_copies_of_nuisance_are_no_evidence_through_components_either(rng):
+    once = rng.standard_normal((300, 20))
+    X = np.hstack([once] + [once + 0.05 * rng.standard_normal(once.shape) for _ in range(4)])
+    assert find_structure(X, random_state=0).n_structured <= 5
+
+
+def test_rows_of_which_most_is_missing_are_no_evidence_through_components(rng):
+    found = 0
+    for _ in range(10):
+        X = rng.standard_normal((200, 40))
+        X[(rng.random((200, 1)) < 0.4) & (rng.random(X.shape) < 0.8)] = np.nan
+        found += find_structure(X, random_state=0).n_structured > 0
+    assert found <= 3

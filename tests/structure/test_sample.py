@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import rankdata
 
 from tamis.io.sources import RowBlocks
-from tamis.structure.sample import CLIP, POLYNOMIALS, rank_basis, sample_rows, standardised, tied_places
+from tamis.structure.sample import SHAPES, TAIL, largest_value, rank_basis, sample_rows, standardised, tied_places
 
 
 def test_rows_are_drawn_where_there_are_too_many(rng):
@@ -43,23 +43,27 @@ def whole(X):
     return rank_basis(X, [np.arange(len(X))])
 
 
-def naive(x):
-    """Polynomials of the ranks of one complete feature, by Gram and Schmidt over powers."""
+def naive(x, n=None):
+    """Shapes of the ranks of one complete feature, by Gram and Schmidt over powers, and over the ends at last."""
     ranks = rankdata(x)
+    v = (2 * ranks - 1) / len(x) - 1
     known, kept = [np.ones(len(x))], []
-    for degree in range(1, max(POLYNOMIALS) + 1):
-        left = ((ranks - ranks.mean()) / ranks.std()) ** degree
+    for shape in range(1, TAIL + 1):
+        start = (
+            -np.sign(v) * np.log(1 - np.abs(v)) if shape == TAIL else ((ranks - ranks.mean()) / ranks.std()) ** shape
+        )
+        left = start
         for lower in known:
             left = left - lower * (left @ lower) / (lower @ lower)
-        left *= np.sign(left @ ranks**degree) / left.std()
+        left *= np.sign(left @ start) / left.std()
         known.append(left)
-        if degree in POLYNOMIALS:
+        if shape in SHAPES:
             kept.append(left)
-    return np.array(kept)
+    return np.clip(kept, -largest_value(n or len(x)), largest_value(n or len(x)))
 
 
 @pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
-def test_rank_polynomials_are_those_of_gram_and_schmidt(rng, decimals):
+def test_shapes_of_ranks_are_those_of_gram_and_schmidt(rng, decimals):
     X = rng.standard_normal((80, 5)).round(decimals)
     values = whole(X).values
     for j, x in enumerate(X.T):
@@ -67,10 +71,11 @@ def test_rank_polynomials_are_those_of_gram_and_schmidt(rng, decimals):
 
 
 @pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
-def test_rank_polynomials_are_orthonormal_over_the_rows(rng, decimals):
+def test_shapes_are_orthonormal_over_the_rows(rng, decimals, monkeypatch):
+    monkeypatch.setattr("tamis.structure.sample.largest_value", lambda n: 100.0)
     values = whole(rng.standard_normal((80, 300)).round(decimals)).values.astype(np.float64)
     products = np.einsum("ajn,bjn->jab", values, values) / 80
-    np.testing.assert_allclose(products, np.broadcast_to(np.eye(3), products.shape), atol=1e-5)
+    np.testing.assert_allclose(products, np.broadcast_to(np.eye(len(SHAPES)), products.shape), atol=1e-5)
     np.testing.assert_allclose(values.mean(axis=2), 0, atol=1e-6)
 
 
@@ -79,14 +84,14 @@ def test_ranks_do_not_change_under_monotone_transforms(rng):
     np.testing.assert_array_equal(whole(X).values, whole(np.exp(X)).values)
 
 
-def test_a_binary_feature_has_one_degree_and_a_constant_one_none(rng):
+def test_a_binary_feature_has_one_shape_and_a_constant_one_none(rng):
     X = np.column_stack([rng.random(90) < 0.4, np.ones(90), rng.standard_normal(90)]).astype(float)
-    assert whole(X).present.tolist() == [[True, False, True], [False, False, True], [False, False, True]]
+    assert whole(X).present.T.tolist() == [[True, False, False, False], [False] * 4, [True] * 4]
 
 
-def test_a_feature_of_three_levels_has_two_degrees():
+def test_a_feature_of_three_levels_has_two_shapes():
     basis = whole(np.tile([0.0, 1.0, 2.0], 30)[:, None])
-    assert basis.present[:, 0].tolist() == [True, True, False]
+    assert basis.present[:, 0].tolist() == [True, True, False, False]
 
 
 def test_missing_cells_are_zero_and_the_others_scaled_to_mean_square_one(rng):
@@ -95,26 +100,29 @@ def test_missing_cells_are_zero_and_the_others_scaled_to_mean_square_one(rng):
     values = whole(X).values.astype(np.float64)
     missing = np.broadcast_to(np.isnan(X).T, values.shape)
     assert not values[missing].any()
-    np.testing.assert_allclose((values**2).mean(axis=2), 1, atol=1e-4)
+    np.testing.assert_allclose((values[0] ** 2).mean(axis=1), 1, atol=1e-4)
     for j, x in enumerate(X.T):
         observed = ~np.isnan(x)
-        expected = naive(x[observed]) / np.sqrt(observed.mean())
+        expected = naive(x[observed], n=10**6) / np.sqrt(observed.mean())
+        expected = np.clip(expected, -largest_value(100), largest_value(100))
         np.testing.assert_allclose(values[:, j, observed], expected, atol=1e-4)
 
 
-def test_a_feature_without_any_value_has_no_degrees():
+def test_a_feature_without_any_value_has_no_shapes():
     basis = whole(np.column_stack([np.full(40, np.nan), np.arange(40.0)]))
     assert not basis.present[:, 0].any()
     assert basis.present[:, 1].all()
 
 
 def test_rare_values_are_drawn_in():
-    x = np.zeros(200)
-    x[:2] = 1, 2
-    assert whole(x[:, None]).values.max() == CLIP
+    for n, most in ((200, np.sqrt(200) / 4), (1000, 5)):
+        x = np.zeros(n)
+        x[:2] = 1, 2
+        assert whole(x[:, None]).values.max() == pytest.approx(most)
 
 
-def test_each_batch_has_its_own_ranks(rng):
+def test_each_batch_has_its_own_ranks(rng, monkeypatch):
+    monkeypatch.setattr("tamis.structure.sample.largest_value", lambda n: 5.0)
     X = rng.standard_normal((50, 4))
     batches = [np.arange(0, 50, 2), np.arange(1, 50, 2)]
     values = rank_basis(X, batches).values
@@ -129,7 +137,7 @@ def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch
     np.testing.assert_array_equal(whole(X).values, expected)
 
 
-def test_taking_features_takes_their_values_and_degrees(rng):
+def test_taking_features_takes_their_values_and_shapes(rng):
     basis = whole(rng.standard_normal((20, 6)))
     some = basis.take(np.array([4, 1]))
     np.testing.assert_array_equal(some.values, basis.values[:, [4, 1]])

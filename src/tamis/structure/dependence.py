@@ -7,12 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils.extmath import randomized_svd
 
 from tamis.structure.sample import MIN_FEATURES, Indices, RankBasis
 
 Products = tuple[tuple[int, int], ...]
-PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2))
-"""Polynomials of one feature and of another, by their place in the basis, whose correlations are compared."""
+PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 3))
+"""Shapes of one feature and of another, by their place in the basis, whose correlations are compared."""
+
+SINGLE = (0, 1, 3)
+"""Shapes whose correlation with the same shape of another feature is evidence by itself."""
 
 Pairs = tuple[Any, Any, Products, bool]
 """Features, partners that they are compared with, by which products, and whether the partners learn of it too."""
@@ -32,6 +38,12 @@ BUCKET, ROUNDS, BITS = 256, 16, 24
 MANY = 2**18
 """Of more features than that, two that depend on each other meet more rarely, and there are twice as many rounds."""
 
+N_PARTS, N_COMPONENTS = 4, 8
+"""Parts that features are dealt into, and principal components of all other parts that each is compared with."""
+
+N_DRAWS = 10_000
+"""Draws, at least, that tell how strongly features depend on such components by chance."""
+
 AT_ONCE = 4
 """Buckets or tiles that a thread is given at once; one alone is done in about the time that it takes to hand it out."""
 
@@ -40,11 +52,12 @@ SHUFFLED_TOGETHER = 32
 
 
 class Strongest(NamedTuple):
-    """The strongest dependence of each feature, ``-inf`` if there is no other one, and on which; its near copies."""
+    """The strongest dependence of each feature, ``-inf`` without any other, and on which; its near copies, and one."""
 
     strength: NDArray[np.float32]
     partner: Indices
     n_copies: Indices
+    copy: Indices
 
 
 def add_shuffled(basis: RankBasis, d: int, batches: list[Indices], rng: np.random.Generator) -> None:
@@ -73,7 +86,8 @@ def strongest_dependence(
     (:func:`_buckets`), which costs less then, and those of a bucket are compared.
     """
     total = basis.values.shape[1]
-    found = Strongest(np.full(total, -np.inf, np.float32), np.full(total, -1), np.zeros(total, np.intp))
+    strength, partner, copy = np.full(total, -np.inf, np.float32), np.full(total, -1), np.full(total, -1)
+    found = Strongest(strength, partner, np.zeros(total, np.intp), copy)
     # A shuffled feature is of no group.
     groups = None if owner is None else np.append(owner, np.full(total - d, -1))
     if d <= 2 * BUCKET * ROUNDS:
@@ -83,7 +97,8 @@ def strongest_dependence(
         _compare_all(basis, _buckets(basis, d, rng), groups, found, np.maximum)
         _compare_all(basis, _hubs(found, d, rng), groups, found, np.maximum)
     null = found.strength[d:].astype(np.float64)
-    return Strongest(found.strength[:d], found.partner[:d], found.n_copies[:d]), np.sort(null[np.isfinite(null)])
+    of_features = Strongest(strength[:d], partner[:d], found.n_copies[:d], copy[:d])
+    return of_features, np.sort(null[np.isfinite(null)])
 
 
 def _compare_all(
@@ -93,21 +108,70 @@ def _compare_all(
     n_jobs = None if len(found.strength) > MIN_FEATURES else 1
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator", batch_size=AT_ONCE)
     compared = parallel(delayed(_compare)(basis, *some, groups) for some in pairs)
-    for features, strength, partner, n_copies in chain.from_iterable(compared):
+    for features, strength, partner, n_copies, copy in chain.from_iterable(compared):
         found.n_copies[features] = count(found.n_copies[features], n_copies)
+        found.copy[features] = np.maximum(found.copy[features], copy)
         better = strength > found.strength[features]
         found.strength[features[better]] = strength[better]
         found.partner[features[better]] = partner[better]
 
 
+def deal_parts(copy: Indices, owner: Indices | None, rng: np.random.Generator) -> Indices:
+    """Return a part at random for each feature; near copies, and features of one owner, go together."""
+    linked, d = np.flatnonzero(copy >= 0), len(copy)
+    edges = np.array([linked, copy[linked]])
+    if owner is not None:
+        _, first, number = np.unique(owner, return_index=True, return_inverse=True)
+        edges = np.hstack([edges, [np.arange(d), first[number]]])
+    n_sets, label = connected_components(coo_array((np.ones(edges.shape[1]), edges), shape=(d, d)), directed=False)
+    parts: Indices = rng.integers(N_PARTS, size=n_sets)[label]
+    return parts
+
+
+def dependence_on_components(
+    basis: RankBasis, part: Indices, batches: list[Indices], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute how strongly the trend of each feature depends on the principal components of the trends of other parts.
+
+    Many features that depend on each other a little, no two of them above chance, agree with what all of them share.
+    The largest ``n r²`` with a component counts, ``-inf`` where there is none. What chance reaches, in order, is the
+    same with the rows of the components shuffled within batches.
+    """
+    trends, strength, null = basis.values[0, : len(part)], np.full(len(part), -np.inf), [np.empty(0)]
+    for number in range(N_PARTS):
+        own = part == number
+        if (~own).sum() < N_COMPONENTS or not own.any():
+            continue
+        components = randomized_svd(trends[~own], N_COMPONENTS, random_state=0)[2]
+        strength[own] = _largest_square(trends[own], components, basis.complete)
+        for _ in range(-(-N_DRAWS // len(part))):
+            order = np.arange(trends.shape[1])
+            for rows in batches:
+                order[rows] = rng.permutation(rows)
+            null.append(_largest_square(trends[own], components[:, order], basis.complete))
+    return strength, np.sort(np.concatenate(null))
+
+
+def _largest_square(
+    trends: NDArray[np.float32], components: NDArray[np.float32], complete: bool
+) -> NDArray[np.float64]:
+    """Compute the largest ``n r²`` of each trend (d, n) with components of norm 1."""
+    squares = (trends @ components.T) ** 2
+    if not complete:
+        # A component varies less in rows of which much is missing, and more in those in which a feature is there.
+        there = (trends != 0).astype(np.float32)
+        squares /= trends.shape[1] * (there @ (components**2).T) / np.maximum(there.sum(axis=1), 1)[:, None]
+    return np.asarray(squares.max(axis=1), np.float64)
+
+
 def _compare(
     basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
-) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices]]:
+) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices, Indices]]:
     """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
-    n_degrees = max(products)[0] + 1
-    first = basis.take(rows, n_degrees)
+    n_shapes = max(products)[0] + 1
+    first = basis.take(rows, n_shapes)
     # The partners in a bucket are the first ones of its features.
-    second = basis.take(partners, n_degrees) if isinstance(rows, slice) else first.take(slice(len(partners)))
+    second = basis.take(partners, n_shapes) if isinstance(rows, slice) else first.take(slice(len(partners)))
     T = dependence(first, second, products)
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
@@ -119,10 +183,10 @@ def _compare(
 def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCTS) -> NDArray[np.float32]:
     """Compute the dependence of all pairs of features by some products.
 
-    With ``r_ab`` the correlation of polynomial a of one feature and b of the other, it is the largest of ``n r_11²``
-    (trend), ``n r_22²`` (both ends against the middle) and ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over the f
-    products that both features have. Under independence its tail is about that of a chi-squared variable, which is
-    exponential. Near copies have ``inf``: they are no evidence for each other.
+    With ``r_ab`` the correlation of shape a of one feature and b of the other, it is the largest of ``n r_aa²`` of a
+    trend, of both ends against the middle and of the two ends, and of ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over
+    the f products that both features have. Under independence its tail is about that of a chi-squared variable, which
+    is exponential. Near copies have ``inf``: they are no evidence for each other.
     """
     n = first.values.shape[2]
     left, right = ([basis.present[pair[side]] for pair in products] for side, basis in enumerate((first, second)))
@@ -137,7 +201,7 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
         squares /= met
         total += squares
-        if a == b < 2:
+        if a == b in SINGLE:
             np.maximum(single, squares, out=single)
     T = np.maximum(single, total, out=total)
     T /= n
@@ -175,7 +239,7 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,
     Charikar 2002), and the order is cut into buckets, in which trends are compared. In every fourth round each is
-    projected by its trend or by its second polynomial, as a coin decides, so that features meet that depend on each
+    projected by its trend or by its second shape, as a coin decides, so that features meet that depend on each
     other without a trend, and all products are compared.
     """
     total, n = basis.values.shape[1:]
@@ -194,7 +258,7 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
 def _order(
     values: NDArray[np.float32], mixed: Indices, planes: NDArray[np.float64], curved: NDArray[np.bool_] | None
 ) -> Indices:
-    """Return the features in the order of the signs of their projections, some of them by their second polynomial."""
+    """Return the features in the order of the signs of their projections, some of them by their second shape."""
     planes = planes.astype(np.float32)
     signs = values[0] @ planes > 0
     if curved is not None:
@@ -219,15 +283,16 @@ def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]
 
 def _largest(
     features: Indices, T: NDArray[np.float32], partners: Indices
-) -> tuple[NDArray[np.float32], Indices, Indices]:
-    """Return the largest dependence of each feature, on which partner, and its copies, which do not count."""
+) -> tuple[NDArray[np.float32], Indices, Indices, Indices]:
+    """Return the largest dependence of each feature, on which partner; its copies, which do not count, and one."""
     _, same, itself = np.intersect1d(features, partners, assume_unique=True, return_indices=True)
     T[same, itself] = -np.inf
     n_copies, best = np.zeros(len(T), np.intp), T.argmax(axis=1)
-    value = T[np.arange(len(T)), best]
+    value, copy = T[np.arange(len(T)), best], np.full(len(T), -1)
     if np.isposinf(value).any():
         copies = np.isposinf(T)
+        copy = np.where(np.isposinf(value), partners[best], -1)
         n_copies, T = copies.sum(axis=1), np.where(copies, -np.inf, T)
         best = T.argmax(axis=1)
         value = T[np.arange(len(T)), best]
-    return value, partners[best], n_copies
+    return value, partners[best], n_copies, copy

@@ -18,6 +18,10 @@ TAIL_SHARE = 0.05
 """Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
 
 
+WEIGHTS = np.array([2.0, 1.0, 1.0])
+"""How much the kinds of evidence count: dependence on a feature, on principal components, several modes."""
+
+
 def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability that a null draw reaches each value; 1 for values that are not finite.
 
@@ -35,6 +39,17 @@ def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) 
     # Features of few values have draws far beyond an exponential tail; as many as there are, they count.
     tail = np.where(values > threshold, np.maximum(beyond, n_reached / n), (1 + n_reached) / (1 + n))
     return np.where(np.isfinite(values), tail, 1.0)
+
+
+def combined(pvalues: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted harmonic mean of p-values (kinds, d) of each feature; a kind of 1 was not asked for.
+
+    With the weights w of those asked for, which sum up to 1, it is ``1 / Σ w/p``: about the smallest ``p/w``, and less
+    where several are small (Wilson, 2019).
+    """
+    weights = WEIGHTS[:, None] * (pvalues < 1)
+    inverse = (weights / np.maximum(pvalues, 1e-300)).sum(axis=0)
+    return np.where(inverse > 0, weights.sum(axis=0) / np.maximum(inverse, 1e-300), 1.0)
 
 
 def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:

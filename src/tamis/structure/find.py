@@ -13,17 +13,23 @@ from tamis.extras import require
 from tamis.features import owners
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
-from tamis.structure.dependence import Strongest, add_shuffled, strongest_dependence
+from tamis.structure.dependence import (
+    Strongest,
+    add_shuffled,
+    deal_parts,
+    dependence_on_components,
+    strongest_dependence,
+)
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import (
     BLOCK,
-    CLIP,
     MAX_CELLS,
     Indices,
     RankBasis,
     dense_features,
     feature_names,
+    largest_value,
     rank_basis,
     rows_of_batches,
     sample_rows,
@@ -207,12 +213,14 @@ def examine(
     n_shuffled = max(N_SHUFFLED, len(features) // FEATURES_PER_SHUFFLED) if len(features) > 1 else 0
     basis = rank_basis(X, batches, n_shuffled)
     add_shuffled(basis, len(features), batches, rng)
-    found, null = strongest_dependence(basis, len(features), rng, None if owner is None else owner[features])
+    own = None if owner is None else owner[features]
+    found, null = strongest_dependence(basis, len(features), rng, own)
     pvalues = tail_probability(found.strength.astype(np.float64), null)
+    part = deal_parts(found.copy, own, rng)
+    together = tail_probability(*dependence_on_components(basis, part, batches, rng))
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
-    # Two kinds of evidence were asked for where both can be had.
-    evidence = np.minimum(1.0, np.where(modes < 1, 2.0, 1.0) * np.minimum(pvalues, modes))
+    evidence = combined(np.array([pvalues, together, modes]))
     d = sample.shape[1]
     every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
     every[features], n_copies[features] = evidence, found.n_copies
@@ -238,12 +246,12 @@ def directions_of(
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
     """Return the features that vary, and whose dependence could be told from chance, with their values.
 
-    A feature that differs from 0 in s of n rows has a basis of at most :data:`CLIP` there, so that ``n r²`` is at most
-    ``CLIP⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
+    A feature that differs from 0 in s of n rows has a basis of at most c there, so that ``n r²`` is at most
+    ``c⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
     """
     n = sample.shape[0]
     carried = np.asarray((sample != 0).sum(axis=0)).ravel()
-    features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / CLIP**2)
+    features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / largest_value(n) ** 2)
     if issparse(sample) and len(features) * n > MAX_CELLS:
         features = np.sort(features[np.argsort(-carried[features], kind="stable")[: MAX_CELLS // n]])
     X = dense_features(sample, features)
@@ -254,7 +262,7 @@ def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
 def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
     """Return how much of each feature its partner explains.
 
-    ``max_a Σ_b r_ab²`` over the polynomials a of the feature, less the ``degrees/n`` that chance explains.
+    ``max_a Σ_b r_ab²`` over the shapes a of the feature, less the ``shapes/n`` that chance explains.
     """
     share, known, n = np.zeros(len(found.partner)), np.flatnonzero(found.partner >= 0), basis.values.shape[2]
     for some in np.array_split(known, max(1, len(known) // BLOCK)):

@@ -1,4 +1,4 @@
-"""Rows of a table, drawn at random, and their features as z-scores or as orthonormal polynomials of their ranks."""
+"""Rows of a table, drawn at random, and their features as z-scores or as orthonormal shapes of their ranks."""
 
 from typing import Any, NamedTuple
 
@@ -10,8 +10,9 @@ from sklearn.utils import check_array
 
 from tamis.io.sources import as_source
 
-MAX_ROWS = 2000
-"""Largest number of rows that are examined, drawn at random."""
+MAX_ROWS, NARROW_CELLS = 2000, 2**23
+"""Rows that are examined at most, drawn at random: so many, and of narrow tables as many as have about so many cells, a
+thousand features counted with those of the table for what is done once a row."""
 
 MAX_CELLS = 2**28
 """Stored cells that are examined; of wider tables fewer rows are drawn."""
@@ -32,7 +33,8 @@ def sample_rows(
         X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
     n, d = X.shape if source is None else source.shape
     width = X.nnz // n if issparse(X) else d
-    size = min(n, MAX_ROWS, max(min_rows, max_cells // max(1, width)))
+    most = max(MAX_ROWS, NARROW_CELLS // (d + 1000))
+    size = min(n, most, max(min_rows, max_cells // max(1, width)))
     if source is None:
         rows = np.sort(rng.permutation(n)[:size])
         taken: Any = X[rows]
@@ -118,18 +120,21 @@ def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> li
 
 Indices = NDArray[np.intp]
 
-POLYNOMIALS = (1, 2, 4)
-"""Degrees that are kept: a trend, a middle against both ends, and a finer even shape."""
+TAIL = 5
+"""The shape that comes after the polynomials of degree 1 to 4."""
+
+SHAPES = (1, 2, 4, TAIL)
+"""Shapes that are kept: a trend, a middle against both ends, a finer even shape, and the two ends."""
 
 CLIP = 5.0
-"""Largest basis value. A feature that few rows carry has values beyond it there; drawing them in, and not scaling up
-again, keeps two chance coincidences of rare values from looking like dependence."""
+"""Largest basis value, in tables of at least 400 rows. A feature that few rows carry has values beyond it there;
+drawing them in, and not scaling up again, keeps chance coincidences of rare values from looking like dependence."""
 
 MIN_REST = 0.05
-"""Share of its spread that a polynomial must keep when lower ones are taken out; ties leave a binary feature one."""
+"""Share of its spread that a shape must keep when earlier ones are taken out; ties leave a binary feature one."""
 
 BLOCK = 256
-"""Features whose polynomials are computed at a time, so that what is computed on the way stays in the cache."""
+"""Features whose shapes are computed at a time, so that what is computed on the way stays in the cache."""
 
 
 MIN_FEATURES = 2048
@@ -137,38 +142,44 @@ MIN_FEATURES = 2048
 
 
 class RankBasis(NamedTuple):
-    """Basis values (degrees, n_features, n_rows), which degrees a feature has, and whether all cells are there.
+    """Basis values (shapes, n_features, n_rows), which shapes a feature has, and whether all cells are there.
 
-    Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for degrees that are absent.
+    Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for shapes that are absent.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
     complete: bool
 
-    def take(self, features: Indices | slice, n_degrees: int | None = None) -> "RankBasis":
-        """Return the basis of some features, or its first degrees."""
-        return RankBasis(self.values[:n_degrees, features], self.present[:n_degrees, features], self.complete)
+    def take(self, features: Indices | slice, n_shapes: int | None = None) -> "RankBasis":
+        """Return the basis of some features, or its first shapes."""
+        return RankBasis(self.values[:n_shapes, features], self.present[:n_shapes, features], self.complete)
+
+
+def largest_value(n: int) -> float:
+    """Return the largest basis value in n rows: of few rows, one alone must not decide."""
+    return min(CLIP, float(np.sqrt(n)) / 4)
 
 
 def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:
-    """Compute polynomials of the ranks of each feature within each batch, with room for n_more features.
+    """Compute shapes of the ranks of each feature within each batch, with room for n_more features.
 
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
-    ``p_g`` is ``p_{g−1} · u`` made orthogonal to ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; the
-    degrees of :data:`POLYNOMIALS` are kept. A missing cell, NaN in X, is 0, and the other cells of its feature
-    are scaled so that the mean square over all rows is 1 again.
+    ``p_g`` is ``p_{g−1} · u``, and at last ``−sign(v) log(1 − |v|)`` of the ranks v from -1 to 1, made orthogonal to
+    ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; :data:`SHAPES` are kept. A missing cell, NaN in X,
+    is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again.
     """
     n, d = X.shape
-    values = np.zeros((len(POLYNOMIALS), d + n_more, n), dtype=np.float32)
-    present = np.zeros((len(POLYNOMIALS), d + n_more), dtype=bool)
+    values = np.zeros((len(SHAPES), d + n_more, n), dtype=np.float32)
+    present = np.zeros((len(SHAPES), d + n_more), dtype=bool)
+    most = largest_value(n)
 
     def fill(block: slice) -> None:
         features = np.ascontiguousarray(X[:, block].T, dtype=np.float64)
         for rows in batches:
             # Rows are sorted, so that a batch of all of them needs no copy.
             where: Any = slice(None) if len(rows) == n else rows
-            values[:, block, where] = _polynomials(features[:, where])
+            values[:, block, where] = np.clip(_shapes(features[:, where]), -most, most)
         present[:, block] = np.any(values[:, block], axis=2)
 
     blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
@@ -187,34 +198,35 @@ def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
     return first, last
 
 
-def _polynomials(features: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Compute the kept polynomials of features (d, n): (degrees, d, n)."""
+def _shapes(features: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Compute the kept shapes of features (d, n): (shapes, d, n)."""
     n, order = features.shape[1], np.argsort(features, axis=1)
     ordered = np.take_along_axis(features, order, axis=1)
     # NaN is not below anything, so that features with missing cells are not distinct either.
     tied = ~(np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1]))
-    by_order = np.empty((len(POLYNOMIALS), *features.shape), dtype=np.float32)
-    # Features without ties have the same ranks, in different orders: their polynomials are computed once.
+    by_order = np.empty((len(SHAPES), *features.shape), dtype=np.float32)
+    # Features without ties have the same ranks, in different orders: their shapes are computed once.
     by_order[:, ~tied] = _of_ranks(np.arange(n, dtype=np.float64)[None], np.ones((1, n), bool))
     if tied.any():
         by_order[:, tied] = _of_ranks(np.add(*tied_places(ordered[tied])) / 2, ~np.isnan(ordered[tied]))
     values = np.empty_like(by_order)
-    for polynomial, sorted_values in zip(values, by_order, strict=True):
-        np.put_along_axis(polynomial, order, sorted_values, axis=1)
+    for shape, sorted_values in zip(values, by_order, strict=True):
+        np.put_along_axis(shape, order, sorted_values, axis=1)
     return values
 
 
 def _of_ranks(ranks: NDArray[np.float64], observed: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Compute the kept polynomials of ranks (d, n), 0 in cells that are not observed."""
-    share = np.maximum(observed.mean(axis=1, keepdims=True), 1 / ranks.shape[1])
+    """Compute the kept shapes of ranks (d, n), 0 in cells that are not observed."""
+    count = np.maximum(observed.sum(axis=1, keepdims=True), 1)
+    v = np.where(observed, (2 * ranks + 1) / count - 1, 0.0)
     every: list[NDArray[np.float64]] = []
-    for degree in range(1, max(POLYNOMIALS) + 1):
-        x = ranks if degree == 1 else every[-1] * every[0]
-        x = np.where(observed, x - np.where(observed, x, 0.0).mean(axis=1, keepdims=True) / share, 0.0)
+    for shape in range(1, TAIL + 1):
+        x = ranks if shape == 1 else -np.sign(v) * np.log1p(-np.abs(v)) if shape == TAIL else every[-1] * every[0]
+        x = np.where(observed, x - np.where(observed, x, 0.0).sum(axis=1, keepdims=True) / count, 0.0)
         before = np.sqrt((x**2).mean(axis=1, keepdims=True))
-        for lower in every:
-            x -= (x * lower).mean(axis=1, keepdims=True) * lower
+        for earlier in every:
+            x -= (x * earlier).mean(axis=1, keepdims=True) * earlier
         spread = np.sqrt((x**2).mean(axis=1, keepdims=True))
         kept = spread > np.maximum(MIN_REST * before, 1e-9)
         every.append(np.where(kept, x / np.where(kept, spread, 1.0), 0.0))
-    return np.clip(np.stack([every[degree - 1] for degree in POLYNOMIALS]), -CLIP, CLIP).astype(np.float32)
+    return np.stack([every[shape - 1] for shape in SHAPES]).astype(np.float32)
