@@ -46,7 +46,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "a network decodes": {"decoder": "network"},
     "no exchanges": {"max_exchanged": 0},
     "directions may have no feature": {"min_direction": 1.0},
-    "learning rates 1 and 0.01": {"selector_lr": 1.0, "decoder_lr": 0.01},
+    "learning rate 0.3": {"selector_lr": 0.3},
 }
 """What is taken back, and the fields of the recipe that do it; the power of the directions is patched."""
 

@@ -61,7 +61,7 @@ class Recipe:
         First and last temperature of the concrete layer.
     annealing : {"linear", "exponential"}, default="linear"
         How the temperature falls.
-    selector_lr, decoder_lr : float, default=0.3, 0.003
+    selector_lr, decoder_lr : float, default=1.0, 0.01
         Learning rates of the logits and of the perceptron.
     batch_size : int, default=256
         Rows in a batch, and so in a graph. Batches are of nearly equal size; all rows are used.
@@ -96,8 +96,8 @@ class Recipe:
     redundancy_penalty: float = 1.0
     temperature: tuple[float, float] = (10.0, 0.01)
     annealing: str = "linear"
-    selector_lr: float = 0.3
-    decoder_lr: float = 0.003
+    selector_lr: float = 1.0
+    decoder_lr: float = 0.01
     batch_size: int = 256
     max_epochs: int | None = None
     n_steps: int = 150
@@ -198,8 +198,6 @@ PAPER = Recipe(
     self_loops=True,
     normalize_score=False,
     redundancy_penalty=100.0,
-    selector_lr=1.0,
-    decoder_lr=0.01,
     batch_size=64,
     max_epochs=300,
 )
