@@ -44,7 +44,7 @@ def test_tables_on_disk_and_sparse_ones_give_the_same(blobs, tmp_path):
 
 
 def test_the_seed_draws_the_rows(rng):
-    X = rng.standard_normal((3000, 6))
+    X = rng.standard_normal((12_000, 6))
     X[:, 3:] += X[:, :3]
     scores = [StructurePursuit(3, random_state=seed).fit(X).scores_ for seed in (0, 0, 1)]
     np.testing.assert_array_equal(scores[0], scores[1])
