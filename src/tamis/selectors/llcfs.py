@@ -1,6 +1,5 @@
 """LLCFS: feature weights learnt within local-learning based clustering (Zeng and Cheung, 2011)."""
 
-from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -8,12 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import ScaledTable, scale_table
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
 from tamis.selectors.neighbour_graph import build_graph, count_clusters, some_eigenpairs
-from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
-
-Array = NDArray[np.float64]
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, ScaledSelector, with_parameters
 
 FLOOR = np.finfo(float).eps
 """Smallest relevance, so that a feature can come back."""
@@ -23,7 +20,7 @@ CONSTANT = 1e-9
 
 
 @with_parameters
-class LLCFS(FeatureSelector):
+class LLCFS(ScaledSelector):
     r"""Rank features by the relevance with which neighbours predict the cluster of a row.
 
     The indicator y of a row's cluster is predicted from its neighbours N_i by ridge regression, in which the feature l
@@ -94,10 +91,8 @@ class LLCFS(FeatureSelector):
     beta: Positive = 0.1
     max_iter: Count = 20
     tol: NonNegative = 1e-4
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
         wanted = self.n_clusters or count_clusters(build_graph(table, self.n_neighbors))
         self.n_clusters_ = max(2, min(wanted, n))
@@ -108,7 +103,7 @@ class LLCFS(FeatureSelector):
                 break
         if self.n_iter_ == 1 and relevances is before:
             self._warn_of_separation()
-        return Selection(table.expand(relevances))
+        return relevances
 
     def _warn_of_separation(self) -> None:
         warn(
@@ -116,7 +111,7 @@ class LLCFS(FeatureSelector):
             "to predict the cluster, and all features have the same score. Raise "
             f"n_neighbors={self.n_neighbors} above the size of the clusters, or n_clusters={self.n_clusters_}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
     def _round(self, table: ScaledTable, relevances: Array) -> Array:

@@ -17,9 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import euclidean_distances
 
 from tamis.columns import BLOCK_VALUES
-from tamis.scaling import ScaledTable
-
-Array = NDArray[np.float64]
+from tamis.scaling import Array, ScaledTable
 
 BANDWIDTHS = ("neighbors", "pairwise")
 """Rules for σ: the mean distance to the neighbours, or the mean distance between any two rows."""

@@ -7,10 +7,9 @@ constant, an upper bound that touches at the W it was made from. Minimising the 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+from tamis.scaling import Array
 
 SMOOTHING = 1e-12
 """The ε, relative to rows of length one."""

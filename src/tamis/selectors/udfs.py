@@ -1,7 +1,6 @@
 """UDFS: features that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,18 +8,16 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tamis.base import FeatureSelector, Selection, Task
+from tamis.base import Task
 from tamis.columns import BLOCK_VALUES
-from tamis.scaling import ScaledTable, scale_table
+from tamis.scaling import Array, ScaledTable
 from tamis.selectors.neighbour_graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
-from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, ScaledSelector, with_parameters
 from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
-
-Array = NDArray[np.float64]
 
 
 @with_parameters
-class UDFS(FeatureSelector):
+class UDFS(ScaledSelector):
     r"""Rank features by their weight in projections that vary little within neighbourhoods.
 
     Every row i and its k nearest rows form a patch; :math:`\tilde X_i` holds their features less the patch's mean
@@ -94,15 +91,13 @@ class UDFS(FeatureSelector):
     sparsity: Positive = 0.01
     max_iter: Count = 20
     tol: NonNegative = 1e-6
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
         neighbours = nearest_neighbours(table, self.n_neighbors)
         self.n_clusters_ = min(self.n_clusters or count_clusters(heat_graph(neighbours)), d)
         form = LowRankScatter if d > n and self.n_clusters_ < d - 1 else DenseScatter
-        return Selection(table.expand(self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))))
+        return self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))
 
     def _reweight(self, scatter: "DenseScatter | LowRankScatter") -> Array:
         """Minimise ``tr(Wᵀ M W) + γ‖W‖₂,₁`` under ``Wᵀ W = I``, and return the lengths of the rows of W."""
