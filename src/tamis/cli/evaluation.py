@@ -12,7 +12,7 @@ from tamis.cli import fitting, output, results
 from tamis.cli.options import UsageError, split
 from tamis.cli.progress import Bar
 from tamis.io.files import recording
-from tamis.io.readers.roles import originals_of
+from tamis.io.readers.table import originals_of
 from tamis.metrics import dense_sample, random_columns, score_columns
 from tamis.report import Entry
 from tamis.verdict import Verdict, judge_table

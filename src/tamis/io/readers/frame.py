@@ -10,11 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.decimals import asked_decimal, marks_of_features
 from tamis.io.readers.kinds import MISSING, UNDECIDED, Feature, Rules, encode, plain_feature, trimmed
+from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
-from tamis.io.readers.roles import Roles
-from tamis.io.readers.table import Request, Table, label_array, match_names, numbered
+from tamis.io.readers.table import Request, Roles, Table, label_array, match_names, numbered
 from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -72,7 +71,7 @@ def table_of(frame: Frame, request: Request) -> Table:
 
 def _rules(frame: Frame, request: Request) -> Rules:
     """Return how cells are to be understood: as the user says, else as the whole file shows."""
-    asked, missing = asked_decimal(request), frozenset((*MISSING, *request.na_values))
+    asked, missing = request.asked_decimal, frozenset((*MISSING, *request.na_values))
     shown = set() if asked else frame.decimals | frame.marks_of_text(missing)
     decimal = next(iter(shown)) if len(shown) == 1 else asked
     return Rules(missing, decimal, asked is not None, request.thousands, request.day_first)

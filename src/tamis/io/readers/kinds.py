@@ -71,6 +71,34 @@ def trimmed(column: Any, missing: Collection[str]) -> Any:
     return pc.if_else(pc.is_in(cells, value_set=pa.array(sorted(missing))), None, cells)
 
 
+def plain_numbers(column: Any, mark: str, missing: Collection[str]) -> Floats | None:
+    """Return a column of text as numbers, NaN where missing; None unless all cells are plain numbers with the mark."""
+    found = _cast(column, mark)
+    if found is None:
+        found = _cast(trimmed(column, missing), mark)
+    if found is None or found.null_count == len(found):
+        return None
+    values: Floats = found.to_numpy()
+    whole = not (np.floor(values) < values).any()
+    return None if whole and pc.any(pc.match_substring_regex(column, CODE)).as_py() else values
+
+
+def _cast(cells: Any, mark: str) -> Any:
+    if mark == ",":
+        if has_mark(cells, "."):
+            return None
+        cells = pc.replace_substring(cells, ",", ".")
+    try:
+        return pc.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def has_mark(cells: Any, mark: str) -> bool:
+    """Return whether some cells of a column hold a mark."""
+    return bool(pc.any(pc.match_substring(cells, mark)).as_py())
+
+
 def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[Finding, ...] = ()) -> Feature | Finding:
     """Return a feature of numbers, or why it is left out: it is called like an identifier, and all values differ."""
     if not keep and (ID_NAME.match(name) or ID_ENDING.match(name)):

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from tamis.io.errors import TableError
-from tamis.io.readers.decimals import asked_decimal, marks_in
 from tamis.io.readers.kinds import CODE, MISSING
+from tamis.io.readers.numbers import marks_in
 from tamis.io.readers.report import ASSUMED, Finding, counted
 from tamis.io.readers.table import Request
 
@@ -65,7 +65,7 @@ def find_layout(head: bytes, request: Request) -> Layout:
         rows[0].cells.insert(0, "")  # R leaves out the heading of the row names.
     _check_widths(rows, delimiter, request)
     shown = marks_in(cell for row in rows[1:] for cell in row.cells)
-    decimal = "," if (asked_decimal(request) or (delimiter != "," and "".join(shown))) == "," else "."
+    decimal = "," if (request.asked_decimal or (delimiter != "," and "".join(shown))) == "," else "."
     cells = [row.cells for row in rows]
     header = has_header(cells, decimal) if request.header is None else request.header
     if not cells[header:]:
@@ -259,7 +259,7 @@ def _layout_findings(
     number_above = header and any(cell.strip() and is_number(cell, ".") for cell in cells[0])
     assumed = (
         (delimiter not in ",\t", f"cells are parted by {DELIMITERS.get(delimiter)}", "--delimiter", request.delimiter),
-        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", asked_decimal(request)),
+        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", request.asked_decimal),
         (not header, "the first line holds numbers, so that there is no header", "--header", request.header),
         (trailing, "the delimiter at the end of every line stands for nothing", "", None),
         (number_above, "the first line is the header, though it holds a number", "--no-header", request.header),

@@ -4,6 +4,7 @@ A cell is brought to a core of digits and marks, whose shape tells which mark is
 nothing: the rest of the file must, or the user.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from tamis.io.readers.table import OTHER_MARK
 
 CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
 ENGLISH_MONEY = r"^\s*[(+-]?\s*(?:[$£¥₹]|USD|GBP|JPY)|(?:[$£¥₹]|USD|GBP|JPY)\s*\)?$"
@@ -135,9 +138,26 @@ def shaped(core: Core) -> Mask:
     return np.asarray(np.any([_mask(core.text, pattern) for pattern in patterns], axis=0))
 
 
+def marks_in(cells: Iterable[str]) -> set[str]:
+    """Return the decimal marks that single cells, such as those of the first lines of a file, show beyond doubt."""
+    marked = [cell.strip() for cell in cells if "." in cell or "," in cell]
+    return core_of(pa.array(marked, pa.string())).decimals
+
+
+def marks_of_features(columns: Iterable[Any]) -> set[str]:
+    """Return the decimal marks that some features of text show beyond doubt, of which all cells are numbers."""
+    shown: set[str] = set()
+    for column in columns:
+        found = distinct(column)[0]
+        # Most text fails on its first cells.
+        if len(shown) < 2 and all(len(part) and shaped(core_of(part)).all() for part in (found.slice(0, 1000), found)):
+            shown |= core_of(found).decimals
+    return shown
+
+
 def _fits(core: Core, mark: str, thousands: str | None) -> Mask:
     """Return which cells are numbers with a decimal mark."""
-    other = "," if mark == "." else "."
+    other = OTHER_MARK[mark]
     fits = _mask(core.text, INFINITE) | _mask(core.text, WHOLE) | core.has(mark, "clear")
     if thousands is None or thousands == other:
         fits |= core.has(mark, "grouped") | core.has(other, "open")
@@ -145,7 +165,7 @@ def _fits(core: Core, mark: str, thousands: str | None) -> Mask:
 
 
 def _values(core: Core, mark: str) -> NDArray[np.float64]:
-    plain = pc.replace_substring(core.text, "," if mark == "." else ".", "")
+    plain = pc.replace_substring(core.text, OTHER_MARK[mark], "")
     plain = pc.replace_substring_regex(pc.replace_substring(plain, mark, "."), r"^\+", "")
     values = np.array(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     return np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)

@@ -10,8 +10,7 @@ from tamis.extras import require
 from tamis.io.errors import TableError
 from tamis.io.memory import too_large
 from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, counted, listed
-from tamis.io.readers.roles import assign_roles
-from tamis.io.readers.table import Progress, Request, Table, label_array, unheard
+from tamis.io.readers.table import Progress, Request, Table, assign_roles, label_array, unheard
 from tamis.io.sources import READ_IN_PIECES, open_source
 from tamis.io.sources.derived import Derived, equal_total_factors, row_totals
 

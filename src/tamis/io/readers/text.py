@@ -16,13 +16,12 @@ from pyarrow import csv as arrow_csv
 from tamis.io.errors import TableError
 from tamis.io.readers.arrow import one_array
 from tamis.io.readers.compression import opened
-from tamis.io.readers.decimals import asked_decimal, has_mark, marks_of_features, other_mark, plain_numbers
 from tamis.io.readers.frame import Frame, table_of
-from tamis.io.readers.kinds import MISSING
+from tamis.io.readers.kinds import MISSING, has_mark, plain_numbers
 from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
+from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import counted
-from tamis.io.readers.roles import Roles, assign_roles
-from tamis.io.readers.table import Progress, Request, Table, unheard
+from tamis.io.readers.table import OTHER_MARK, Progress, Request, Roles, Table, assign_roles, unheard
 
 HEAD_BYTES = 2**18
 MIN_HEAD_LINES = 5
@@ -131,7 +130,7 @@ def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     others = {i: one_array(table.column(i)) for i in sorted({*roles.sides, *roles.features} - set(numbers))}
     marked = {place: table.column(place) for place in numbers if has_mark(table.column(place), mark)}
     frame = Frame(roles, np.empty((table.num_rows, 0)), [], others, decimals=layout.decimals)
-    if marked and not asked_decimal(request) and _is_doubtful(marked, layout, frame.marks_of_text(missing)):
+    if marked and not request.asked_decimal and _is_doubtful(marked, layout, frame.marks_of_text(missing)):
         others |= {place: one_array(column) for place, column in marked.items()}
         numbers = {place: values for place, values in numbers.items() if place not in marked}
     elif marked:
@@ -145,7 +144,7 @@ def _is_doubtful(marked: dict[int, Any], layout: Layout, in_text: set[str]) -> b
 
     So it is if text shows the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
     """
-    if other_mark(layout.decimal) in in_text:
+    if OTHER_MARK[layout.decimal] in in_text:
         return True
     if layout.delimiter == "," or layout.decimals:
         return False
@@ -172,7 +171,7 @@ def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, prog
         return None
     columns = zip(text, zip(*words, strict=True), strict=True)
     frame = Frame(roles, np.array(rows), plain, {place: pa.array(column, pa.string()) for place, column in columns})
-    sure = asked_decimal(request) or layout.decimals == {layout.decimal}
+    sure = request.asked_decimal or layout.decimals == {layout.decimal}
     return replace(frame, decimals=layout.decimals) if sure or layout.delimiter == "," else None
 
 
