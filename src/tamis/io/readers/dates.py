@@ -1,6 +1,5 @@
 """Dates and durations as numbers: days since 1970, and seconds."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, Floats | None]
 
     ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells.
     """
-    forms: Sequence[str] = FORMATS if _all_match(cells, YEAR) else ()
+    forms: tuple[str, ...] = FORMATS if _all_match(cells, YEAR) else ()
     if _all_match(cells, SWAPPABLE):
         parts = pc.extract_regex(cells, SWAPPABLE)
         first, second = (pc.max(pc.cast(pc.struct_field(parts, n), pa.int64())).as_py() for n in ("first", "second"))
@@ -34,10 +33,10 @@ def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, Floats | None]
             return True, None
         leading = day_first if max(first, second) <= 12 else first > 12
         mark = pc.struct_field(parts, "mark")[0].as_py()
-        forms = [f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y"]
+        forms = (f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y",)
     found = [_iso(cells)] if _all_match(cells, ISO) else (_by_format(cells, form) for form in forms)
-    stamps = next((stamps for stamps in found if stamps is not None), None)
-    return stamps is not None, None if stamps is None else days_of(stamps)
+    days = next((days_of(stamps) for stamps in found if stamps is not None), None)
+    return days is not None, days
 
 
 def days_of(column: Any) -> Floats:

@@ -1,6 +1,7 @@
 """From a path to a :class:`Table`: the format by the file's ending, then counts, names and gaps are seen to."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -15,7 +16,7 @@ from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
 from tamis.io.readers.missing import mark_missing, report_gaps
-from tamis.io.readers.report import kind_counts
+from tamis.io.readers.report import KINDS
 from tamis.io.readers.table import Progress, Request, Table, numbered, places_of, unheard
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
@@ -73,10 +74,10 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     TableError
         With one sentence on what is wrong with the file, and what to do.
     """
-    request, path = request or Request(), Path(path)
+    request, path, progress = request or Request(), Path(path), progress or unheard
     reader, name = _reader(path, request)
     with reading(path, f"cannot be read as {name}"), expansion(request.max_expansion):
-        return _finish(reader(path, request, progress or unheard), request, progress or unheard)
+        return _finish(reader(path, request, progress), request, progress)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -135,7 +136,8 @@ def _finish(table: Table, request: Request, progress: Progress) -> Table:
         table = report_gaps(mark_missing(table, request), request)
         X = multiplied(table.X, equal_total_factors(row_totals(table.X))) if request.scale else table.X
         table = replace(table, X=logarithms(X) if request.log1p else X)
-    kinds = kind_counts(table.kinds.get(name, "number") for name in table.original_names)
+    counts = Counter(table.kinds.get(name, "number") for name in table.original_names)
+    kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
     return replace(table, report=replace(table.report, n_rows=table.shape[0], kinds=kinds))
 
 

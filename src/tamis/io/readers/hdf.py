@@ -26,18 +26,16 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         check_room(table.shape[0] * table.X.row_bytes, inf, "the matrix")
         return replace(table, X=table.X[:])
     with open_hdf(path) as file:
-        arrays: dict[str, Any] = {}
-        file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "dtype") else None)
-        members = {name: stored(item, name) for name, item in arrays.items()}
-        wanted = request.key.strip("/") if request.key else None
-        matrix = pick(members, wanted)
+        members: dict[str, Member] = {}
+
+        def note(name: str, item: Any) -> None:
+            if hasattr(item, "dtype"):
+                members[name] = Member(item.shape or (), item.dtype, partial(values, item, name))
+
+        file.visititems(note)
+        matrix = pick(members, request.key.strip("/") if request.key else None)
         key = next(name for name, member in members.items() if member is matrix)
         return assemble(matrix.load(), _beside(key, members), request)
-
-
-def stored(item: Any, name: str) -> Member:
-    """Return a data set that is read when it is asked for."""
-    return Member(item.shape or (), item.dtype, partial(values, item, name))
 
 
 def values(item: Any, name: str) -> NDArray[Any]:

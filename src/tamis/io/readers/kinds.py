@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
 CODE = r"^\s*0\d+\s*$"
 """Digits behind a zero are words, as in postcodes."""
 
+CATEGORIES = "text with few values was read as categories"
 UNDECIDED = "undecided"
 """Kind of a finding whose text is a cell that can be read in two ways."""
 
@@ -105,7 +106,7 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
         present = values[~np.isnan(values)]
         if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():
             reason = "numbers that differ in every row, as identifiers do"
-            return _left_out(name, reason, f"--keep {shell_word(name)}")
+            return left_out(name, reason, f"--keep {shell_word(name)}")
     return Feature(name, "number", values[:, None], (name,), None, findings)
 
 
@@ -119,10 +120,9 @@ def encode(
     """
     kind, types = column.type, pa.types
     if column.null_count == len(column):
-        return _left_out(name, "it has no value at all")
+        return left_out(name, "it has no value at all")
     if types.is_dictionary(kind) or categorical:
-        plain = pc.cast(column, kind.value_type) if types.is_dictionary(kind) else column
-        return _category(name, trimmed(plain, rules.missing), levels)
+        return _category(name, trimmed(column, rules.missing), levels)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _from_text(name, trimmed(column, rules.missing), rules, keep)
     texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
@@ -132,18 +132,19 @@ def encode(
         return _dated(name, "date", days_of(column), texts)
     if types.is_duration(kind) or types.is_time(kind):
         return _dated(name, "duration", seconds_of(column), texts)
-    return _left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
+    return left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
 
 
 def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Finding:
     if cells.null_count == len(cells):
-        return _left_out(name, "it has no value at all")
+        return left_out(name, "it has no value at all")
     lower = pc.utf8_lower(cells)
     if pc.all(pc.is_in(lower.drop_null(), value_set=pa.array([*TRUE, *FALSE]))).as_py():
         truth = pc.if_else(pc.is_valid(lower), pc.is_in(lower, value_set=pa.array(TRUE)), None)
         return _boolean(name, truth, cells.to_pylist())
-    if pc.any(pc.match_substring_regex(cells, CODE)).as_py():
-        return _codes(name, cells, keep)
+    if len(codes := cells.filter(pc.match_substring_regex(cells, CODE))):
+        text = f"{codes[0].as_py()!r} begins with a zero, so that it was read as a category"
+        return _words(name, cells, keep, text)
     numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
     if numbers.values is not None:
         return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
@@ -162,27 +163,18 @@ def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
         return _dated(name, "date", spread(days, places), cells.to_pylist())
     if are_dates:
         example = different[0].as_py()
-        return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
+        return left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
     seconds = read_durations(different)
     return None if seconds is None else _dated(name, "duration", spread(seconds, places), cells.to_pylist())
 
 
-def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:
+def _words(name: str, cells: Any, keep: bool, told: str = CATEGORIES) -> Feature | Finding:
     present, levels = len(cells) - cells.null_count, len(pc.unique(cells.drop_null()))
     if keep or (levels < present and levels <= min(MAX_LEVELS, max(2, present // 2))):
-        return _category(name, cells)
+        return _category(name, cells, told=told)
     unique = "text that differs in every row, as identifiers do"
     reason = unique if levels == present else f"free text with {levels:,} different values"
-    return _left_out(name, reason, f"--keep {shell_word(name)}")
-
-
-def _codes(name: str, cells: Any, keep: bool) -> Feature | Finding:
-    found = _words(name, cells, keep)
-    if isinstance(found, Finding):
-        return found
-    example = cells.filter(pc.match_substring_regex(cells, CODE))[0].as_py()
-    text = f"{example!r} begins with a zero, so that it was read as a category"
-    return replace(found, findings=(Finding(ASSUMED, text, "", (name,)),))
+    return left_out(name, reason, f"--keep {shell_word(name)}")
 
 
 def _unusual_number(name: str, values: Floats, cells: Any) -> tuple[Finding, ...]:
@@ -202,20 +194,19 @@ def _shape(cell: str) -> str:
     return re.sub(r"\d+", "0", cell)
 
 
-def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Finding:
+def _category(name: str, cells: Any, wanted: Sequence[str] = (), told: str = CATEGORIES) -> Feature | Finding:
     """Encode levels as 0/1 features; two levels need one."""
     levels = sorted(pc.unique(cells.drop_null()).to_pylist())
     if not wanted and len(levels) < 2:
-        return _left_out(name, "it has one value only" if levels else "it has no value at all")
+        return left_out(name, "it has one value only" if levels else "it has no value at all")
     if len(levels) > MAX_ENCODED:
-        return _left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded")
+        return left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded")
     encoded = list(wanted) or (levels[1:] if len(levels) == 2 else levels)
     codes = pc.fill_null(pc.index_in(cells, value_set=pa.array(encoded, pa.string())), -1)
     values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
     values[pc.is_null(cells).to_numpy(zero_copy_only=False)] = np.nan
-    finding = Finding(ASSUMED, "text with few values was read as categories", "", (name,))
     labels = tuple(f"{name}={level}" for level in encoded)
-    return Feature(name, "category", values, labels, cells.to_pylist(), (finding,))
+    return Feature(name, "category", values, labels, cells.to_pylist(), (Finding(ASSUMED, told, "", (name,)),))
 
 
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
@@ -238,12 +229,13 @@ def _dated(name: str, kind: str, values: Floats, texts: list[Any]) -> Feature:
 def _mixture(name: str, numbers: Numbers) -> Finding:
     if numbers.contrary:
         first, second = numbers.contrary
-        return _left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
+        return left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
     cells = numbers.strange
     few = numbers.share > 0.5 and len(cells) <= 3
     option = f"--na-values {shell_word(*cells)}" if few else f"--categorical {shell_word(name)}"
-    return _left_out(name, f"numbers mixed with {cells[0]!r}", option)
+    return left_out(name, f"numbers mixed with {cells[0]!r}", option)
 
 
-def _left_out(name: str, reason: str, option: str = "") -> Finding:
+def left_out(name: str, reason: str, option: str = "") -> Finding:
+    """Return that a feature is left out, and the option that keeps it."""
     return Finding(LEFT_OUT, reason, option, (name,))

@@ -100,7 +100,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     core = core_of(found)
     fits = shaped(core)
     if not fits.all():
-        return Numbers(_share(fits, places), strange=_some(found, ~fits))
+        return _strange(fits, found, places)
     if core.n_currencies > 1 or 0 < core.percent.sum() < len(found):
         return Numbers(1.0, strange=_some(found, fits))
     shown = set() if asked else core.decimals
@@ -110,10 +110,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     undecided = core.has(",", "open") | core.has(".", "open")
     if mark is None and undecided.any():
         return Numbers(1.0, undecided=_some(found, undecided)[0])
-    fits = _fits(core, mark or ".", thousands)
-    if not fits.all():
-        return Numbers(_share(fits, places), strange=_some(found, ~fits))
-    return Numbers(1.0, spread(_values(core, mark or "."), places))
+    return _with_mark(core, mark or ".", thousands, found, places)
 
 
 def core_of(cells: Any) -> Core:
@@ -155,28 +152,26 @@ def marks_of_features(columns: Iterable[Any]) -> set[str]:
     return shown
 
 
-def _fits(core: Core, mark: str, thousands: str | None) -> Mask:
-    """Return which cells are numbers with a decimal mark."""
+def _with_mark(core: Core, mark: str, thousands: str | None, found: Any, places: NDArray[np.intp]) -> Numbers:
+    """Read cells as numbers with a decimal mark."""
     other = OTHER_MARK[mark]
     fits = _mask(core.text, INFINITE) | _mask(core.text, WHOLE) | core.has(mark, "clear")
     if thousands is None or thousands == other:
         fits |= core.has(mark, "grouped") | core.has(other, "open")
-    return fits
+    if not fits.all():
+        return _strange(fits, found, places)
+    plain = pc.replace_substring(pc.replace_substring(core.text, other, ""), mark, ".")
+    values = pc.cast(pc.replace_substring_regex(plain, r"^\+", ""), pa.float64()).to_numpy(zero_copy_only=False)
+    signed = np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)
+    return Numbers(1.0, spread(signed, places))
 
 
-def _values(core: Core, mark: str) -> NDArray[np.float64]:
-    plain = pc.replace_substring(core.text, OTHER_MARK[mark], "")
-    plain = pc.replace_substring_regex(pc.replace_substring(plain, mark, "."), r"^\+", "")
-    values = np.array(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)
+def _strange(fits: Mask, found: Any, places: NDArray[np.intp]) -> Numbers:
+    return Numbers(float(fits[places[places >= 0]].mean()), strange=_some(found, ~fits))
 
 
 def _mask(text: Any, pattern: str) -> Mask:
     return np.asarray(pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False), dtype=bool)
-
-
-def _share(fits: Mask, places: NDArray[np.intp]) -> float:
-    return float(fits[places[places >= 0]].mean())
 
 
 def _some(cells: Any, mask: Mask, limit: int = 4) -> tuple[str, ...]:

@@ -217,6 +217,12 @@ class Roles:
         """Positions of the columns that are read as text whatever they hold."""
         return [place for place in (self.index, self.label) if place is not None]
 
+    @property
+    def side_names(self) -> tuple[str, str]:
+        """What the file calls the sample names and the labels."""
+        index, label = self.index, self.label
+        return "sample" if index is None else self.names[index], "label" if label is None else self.names[label]
+
 
 def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = False) -> Roles:
     """Return what each column is for, by the names that the file has, which may repeat or be empty.

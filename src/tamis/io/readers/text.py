@@ -47,7 +47,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 
 def _head(stream: IO[bytes]) -> bytes:
     """Read the first lines: all that begin in the first bytes, and a few if they are long."""
-    head = stream.read(HEAD_BYTES) or b""
+    head = stream.read(HEAD_BYTES)
     wide_letters = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in head[:4096] and not wide_letters:
         raise TableError("is not a text file (it holds zero bytes).")
@@ -109,10 +109,7 @@ def _table_stream(path: Path, request: Request, layout: Layout, progress: Progre
 
 def _misshapen(message: str) -> TableError:
     """Return what to say of a file that Arrow cannot split into cells."""
-    ragged = RAGGED.search(message)
-    if "Empty CSV file" in message:
-        return TableError("has a header, but no rows.")
-    if not ragged:
+    if not (ragged := RAGGED.search(message)):
         return TableError(f"cannot be read as a text table ({message.splitlines()[0].rstrip('.')}).")
     width, found, line = ragged.groups()
     shown = line.splitlines()[0][:40] if line.strip() else ""
@@ -144,11 +141,9 @@ def _is_doubtful(marked: dict[int, Any], layout: Layout, in_text: set[str]) -> b
 
     So it is if text shows the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
     """
-    if OTHER_MARK[layout.decimal] in in_text:
-        return True
-    if layout.delimiter == "," or layout.decimals:
-        return False
-    return layout.decimal not in marks_of_features(map(one_array, marked.values()))
+    sure = layout.delimiter == "," or bool(layout.decimals)
+    shown = layout.decimal if sure else marks_of_features(map(one_array, marked.values()))
+    return OTHER_MARK[layout.decimal] in in_text or layout.decimal not in shown
 
 
 def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, progress: Progress) -> Frame | None:
