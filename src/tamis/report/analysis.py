@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.utils.extmath import randomized_svd
 
 from tamis.io.readers.table import Table
 from tamis.metrics import Array, Sample, dense_sample, random_columns, reconstruction_errors, score_columns
@@ -103,8 +104,7 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
 def owners(table: Table) -> Places:
     """Return the feature of the file that each encoded feature of a table belongs to."""
     place = {name: position for position, name in enumerate(table.original_names)}
-    groups = table.feature_names if table.groups is None else table.groups
-    return np.array([place[name] for name in groups.tolist()], dtype=np.intp)
+    return np.array([place[name] for name in table.originals.tolist()], dtype=np.intp)
 
 
 def best_members(owner: Places, values: Any) -> Places:
@@ -147,8 +147,6 @@ def nearest_chosen(Z: Array, selected: Places, owner: Places) -> tuple[Places, A
 
 def components(Z: Array, random_state: int) -> Array:
     """Return two principal components; a missing second one is 0."""
-    from sklearn.utils.extmath import randomized_svd
-
     wanted = min(2, *Z.shape)
     left, values, _ = randomized_svd(Z - Z.mean(axis=0), n_components=wanted, random_state=random_state)
     view = np.zeros((len(Z), 2))
@@ -159,8 +157,7 @@ def components(Z: Array, random_state: int) -> Array:
 def turned(view: Array, towards: Array) -> Array:
     """Rotate and mirror a view so that it lies as near to another as it can (Procrustes), keeping its scale."""
     left, _, right = np.linalg.svd(view.T @ towards)
-    closest: Array = view @ (left @ right)
-    return closest
+    return np.asarray(view @ (left @ right))
 
 
 def random_means(sample: Sample, size: int, labels: Any, n_lists: int, random_state: int) -> dict[str, float]:

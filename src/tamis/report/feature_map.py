@@ -25,17 +25,18 @@ def map_figure(analysis: Analysis) -> Figure:
     data += [_below(analysis, alone, centres, radii)] if len(alone) else []
     hubs = points(centres[:, 0], centres[:, 1], "chosen", THIRD, 12)
     hubs["marker"] |= {"symbol": "diamond", "opacity": 1}
-    hubs |= {
-        "text": [label(analysis.names[i]) for i in circles],
-        "hovertemplate": "<b>%{text}</b>: chosen<extra></extra>",
-    }
+    hubs["text"] = [label(analysis.names[i]) for i in circles]
+    hubs["hovertemplate"] = "<b>%{text}</b>: chosen<extra></extra>"
     layout: dict[str, Any] = {"showlegend": False, "hovermode": "closest", "margin": dict.fromkeys("lrtb", 8)}
     layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
     if analysis.k <= MAX_NAMES:
         # Below the circle, or below the diamond where all other points have names, too.
         below = centres[:, 1] - radii * (len(analysis.names) > MAX_NAMES)
-        places = zip(circles, centres[:, 0], below, strict=True)
-        layout["annotations"] = [_name(analysis.names[i], x, y) for i, x, y in places]
+        fixed = {"showarrow": False, "yanchor": "top", "yshift": -4}
+        layout["annotations"] = [
+            {"text": f"<b>{label(analysis.names[i], 14)}</b>", "x": float(x), "y": float(y), **fixed}
+            for i, x, y in zip(circles, centres[:, 0], below, strict=True)
+        ]
     n_rows = len(np.unique(centres[:, 1] + radii))
     layout["height"] = int(np.clip(150 * n_rows + 80 * (len(alone) > 0), 300, 640))
     shown, total = len(alone) + sum(map(len, circles.values())), len(analysis.others)
@@ -46,11 +47,6 @@ def map_figure(analysis: Analysis) -> Figure:
         + f" {shown:,} of {total:,} points are drawn." * (shown < total)
     )
     return Figure("map", "Which chosen feature stands for which others", caption, [*data, hubs], layout)
-
-
-def _name(name: str, x: float, y: float) -> dict[str, Any]:
-    text = f"<b>{label(name, 14)}</b>"
-    return {"text": text, "x": float(x), "y": float(y), "showarrow": False, "yanchor": "top", "yshift": -4}
 
 
 def thinned(analysis: Analysis) -> dict[int, Places]:

@@ -34,17 +34,11 @@ def rows(analysis: Analysis, limit: int | None = None) -> list[Row]:
 
 def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, Places]) -> Row:
     chosen, nearest, score = i in represented, int(analysis.nearest[i]), float(analysis.method_scores[i])
-    return Row(
-        rank,
-        analysis.names[i],
-        chosen,
-        score=score if np.isfinite(score) else None,
-        nearest="" if nearest < 0 else analysis.names[nearest],
-        correlation=None if nearest < 0 else float(analysis.correlation[i]),
-        predicted=None if chosen or not analysis.varies[i] else max(0.0, float(analysis.predicted[i])),
-        why=_stands_for(represented[i], analysis) if chosen else _left_out(i, analysis),
-        evidence=_evidence(i, analysis),
-    )
+    like, how = ("", None) if nearest < 0 else (analysis.names[nearest], float(analysis.correlation[i]))
+    predicted = None if chosen or not analysis.varies[i] else max(0.0, float(analysis.predicted[i]))
+    why = _stands_for(represented[i], analysis) if chosen else _left_out(i, analysis)
+    known = score if np.isfinite(score) else None
+    return Row(rank, analysis.names[i], chosen, known, like, how, predicted, why, _evidence(i, analysis))
 
 
 def _stands_for(others: Places, analysis: Analysis) -> str:
@@ -61,10 +55,8 @@ def _left_out(i: int, analysis: Analysis) -> str:
     if abs(analysis.correlation[i]) <= analysis.min_correlation:
         return "Left out: it is like none of the chosen."
     share, like = max(0.0, float(analysis.predicted[i])), analysis.names[analysis.nearest[i]]
-    how = "" if share >= WELL else "only "
-    return (
-        f"Left out: the chosen predict {how}{share:.0%} of it; it is most like {like} ({analysis.correlation[i]:+.2f})."
-    )
+    told = f"the chosen predict {'' if share >= WELL else 'only '}{share:.0%} of it"
+    return f"Left out: {told}; it is most like {like} ({analysis.correlation[i]:+.2f})."
 
 
 def _evidence(i: int, analysis: Analysis) -> str:

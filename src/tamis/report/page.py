@@ -26,6 +26,7 @@ from tamis.verdict import Verdict
 
 MAX_BYTES = 5_900_000
 ROW_LIMITS = (1500, 500, 100, 10)
+UNTOLD = ("callbacks", "must_keep", "never")
 SHARED = 200
 """So many features are laid side by side in a comparison of lists."""
 
@@ -63,7 +64,7 @@ def write_report(
         "read": table.report,
         "findings": finding_rows(table.report),
         "meanings": plots.MEANINGS,
-        "parameters": _parameters(selector),
+        "parameters": {name: repr(value) for name, value in selector.get_params(False).items() if name not in UNTOLD},
         "details": plots.training_figures(selector),
     }
     figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
@@ -78,19 +79,13 @@ def write_report(
     return write_text(path, page)
 
 
-def _parameters(selector: Any) -> dict[str, str]:
-    skipped = ("callbacks", "must_keep", "never")
-    return {name: repr(value) for name, value in selector.get_params(deep=False).items() if name not in skipped}
-
-
 def finding_rows(report: ReadReport) -> list[tuple[str, str, str]]:
     """Return what was noticed, left out and assumed: the kind, a phrase, and the option that changes it."""
     found = []
     for finding in sorted(merged(report.findings), key=lambda one: one.kind, reverse=True):
         names = listed(finding.features)
-        text = (
-            f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + (f" in {names}" if names else "")
-        )
+        about = f" in {names}" if names else ""
+        text = f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + about
         found.append((finding.kind, text, finding.option))
     return found
 
@@ -121,14 +116,9 @@ def write_comparison(
     figures = plots.score_figures(x, [entry.scores for entry in entries], [entry.random for entry in entries])
     counts = Counter(name for entry in entries for name in entry.selected)
     shared = [name for name, _ in counts.most_common()]
-    values: dict[str, Any] = {
-        "entries": entries,
-        "title": title,
-        "lead": lead,
-        "read": read,
-        "findings": finding_rows(read),
-    }
-    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts, "meanings": plots.MEANINGS}
+    values: dict[str, Any] = {"entries": entries, "title": title, "lead": lead, "meanings": plots.MEANINGS}
+    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts}
+    values |= {"read": read, "findings": finding_rows(read)}
     place = None if start is None else int(np.argmin(np.abs(np.array(sizes) - start)))
     return write_text(path, render("comparison.html", figures, place=place, **values))
 
@@ -158,17 +148,8 @@ def _resource(name: str) -> str:
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FunctionLoader(_resource),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=FunctionLoader(_resource), autoescape=True, undefined=StrictUndefined, **blocks)
+    environment.filters["number"] = lambda x, n=3: "–" if x is None or not math.isfinite(x) else f"{x:.{n}g}"
     environment.filters["percent"] = "{:.0%}".format
     return environment
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

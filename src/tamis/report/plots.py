@@ -47,8 +47,7 @@ def rounded(values: Any, digits: int = 4) -> list[Any]:
 def points(x: Any, y: Any, name: str, colour: Any, size: int) -> dict[str, Any]:
     """Return a trace of points."""
     marker = {"color": colour, "size": size, "opacity": 0.8}
-    trace = {"type": "scatter", "mode": "markers", "name": name, "marker": marker}
-    return trace | {"x": rounded(x), "y": rounded(y)}
+    return {"type": "scatter", "mode": "markers", "name": name, "marker": marker, "x": rounded(x), "y": rounded(y)}
 
 
 def lines(x: Any, y: Any, name: str, colour: str) -> dict[str, Any]:
