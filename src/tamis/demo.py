@@ -19,13 +19,16 @@ def main(output: Path = OUTPUT) -> Path:
     require("The demo", "rich", "matplotlib", "jinja2", "plotly")
     from rich.console import Console
 
+    from tamis import LSCAE, ProgressBar
+
     console = Console()
     table = moons_with_copies(6, seed=0)
     console.print(
         f"A table of {table.X.shape[0]} rows and {table.X.shape[1]} features: two moons, a noisy copy of both "
         "coordinates, six nuisance features and their copies. Which two features carry its structure?"
     )
-    selector = fit_with_bar(table, console)
+    with ProgressBar(console) as bar:
+        selector = LSCAE(n_features_to_select=2, callbacks=bar, random_state=0).fit(table.X)
     console.print(_chosen(selector, table))
     console.print(str(selector.verdict_))
     path = draw(selector, table, output)
@@ -43,16 +46,6 @@ def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
     read = Table(table.X, np.array(table.names, dtype=object), y=table.labels)
     analysis = analyse(selector, read, selector.structure_)
     return write_report(output / "report.html", selector, read, analysis, selector.verdict_, title="Two moons")
-
-
-def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
-    """Fit with a progress bar that a callback moves."""
-    from tamis import LSCAE, ProgressBar
-
-    with ProgressBar(console) as bar:
-        selector = LSCAE(n_features_to_select=2, callbacks=bar, random_state=0)
-        selector.fit(table.X)
-        return selector
 
 
 def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:

@@ -37,13 +37,8 @@ def fit_many(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> 
 
 def fits(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> Iterator[Any]:
     """Yield fitted clones in the order given, each as soon as it and those before it are done."""
-    ready = [_without_callbacks(clone(selector)) for selector in selectors]
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_fitted)(selector, X) for selector in ready)
-
-
-def _without_callbacks(selector: Any) -> Any:
-    return selector.set_params(callbacks=()) if "callbacks" in selector.get_params(deep=False) else selector
-
-
-def _fitted(selector: Any, X: Any) -> Any:
-    return selector.fit(X)
+    ready = [clone(selector) for selector in selectors]
+    for selector in ready:
+        if hasattr(selector, "callbacks"):
+            selector.set_params(callbacks=())
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(selector.fit)(X) for selector in ready)

@@ -78,7 +78,7 @@ class _Comparison:
     def _suggest(self) -> None:
         """Find the number of features that explains the structure, and sizes around it if none were named."""
         try:
-            self.suggested = fitting.suggested_size(self.table)
+            self.suggested = fitting.size_for(self.table)
         except o.NoStructureFoundError:
             if not self.sizes:
                 raise

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -115,7 +116,8 @@ def _inner_format(path: Path, request: Request) -> str:
     ending = format_of(path)
     if ending != ".zip":
         return "." + ending.split(".")[1]
-    inner = member_of(path, request.key)
+    with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
+        inner = member_of(archive, request.key)
     found = format_of(inner)
     if found not in COMPRESSED:
         raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")

@@ -63,14 +63,11 @@ def report_gaps(table: Table, request: Request) -> Table:
     """Leave out features that are mostly missing, and report how many cells are missing and what may stand for it."""
     table = table if request.only else _without_empty_rows(table)
     gaps, n = _counts(table.X, np.isnan), table.shape[0]
-    if request.only:
-        empty = np.zeros(len(gaps), dtype=bool)
-    else:
-        kept = table.positions([name for name in request.keep if name in table.original_names], "--keep")
-        empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~np.isin(np.arange(len(gaps)), kept))
     if (gaps == n).all():
         raise TableError("no cell holds a value.")
-    if empty.any() and not empty.all():
+    kept = np.isin(table.originals, request.keep)
+    empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~kept)
+    if not request.only and empty.any() and not empty.all():
         table, gaps = _without(table, empty, gaps == n), gaps[~empty]
     # All 0/1 features of a category are missing together; the category counts once.
     by_feature = {str(name): int(count) for name, count in zip(table.originals, gaps, strict=True) if count}
@@ -99,10 +96,10 @@ def _with_rows(table: Table, kept: Counts) -> Table:
 
 def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
     """Return the table without some features, of which some have no value at all."""
-    some, none = (tuple(dict.fromkeys(map(str, table.originals[which]))) for which in (out & ~empty, out & empty))
+    some, none = (tuple(table.names_of(which)) for which in (out & ~empty, out & empty))
     option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
-    found = [Finding(LEFT_OUT, "missing in more than half of the rows", option, some)] if some else []
-    findings = [*found, *([Finding(LEFT_OUT, "it has no value at all", "", none)] if none else [])]
+    mostly = Finding(LEFT_OUT, "missing in more than half of the rows", option, some)
+    findings = [one for one in (mostly, Finding(LEFT_OUT, "it has no value at all", "", none)) if one.features]
     return replace(table.with_features(np.flatnonzero(~out)), report=table.report.with_findings(*findings))
 
 
@@ -142,8 +139,9 @@ def fill(table: Table, way: str) -> Table:
     if way == "error":
         cells, names = counted(table.report.missing_cells, "cell"), table.report.missing_features
         raise TableError(f"{cells} missing, in {listed(names)}; pass --missing median to fill them, or drop-rows.")
-    ways = {"median": _median_filled, "drop-rows": _rows_dropped}
-    table, text = ways[way](table) if way in ways else (table, "which the method takes as missing")
+    text = "which the method takes as missing"
+    if way != "keep":
+        table, text = _median_filled(table) if way == "median" else _rows_dropped(table)
     return replace(table, report=replace(table.report, filled=text))
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -67,12 +66,12 @@ def _parquet(path: Path, request: Request) -> Table:
     source = ParquetParts(files, numbers, str(path))
     reason = "not numbers, which a table that is read in pieces must hold"
     left_out = [Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words)] if words else []
-    columns: dict[str | None, Any] = dict.fromkeys((request.index, request.labels))
-    if asked := [name for name in columns if name is not None]:
-        found = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked)
-        columns |= {name: label_array(found.column(name).to_pylist()) for name in asked}
-    sides = (columns[request.index], columns[request.labels], request.index or "sample", request.labels or "label")
-    return Table(source, source.column_names(), *sides, report=ReadReport(findings=(*roles.findings, *left_out)))
+    asked = [schema.names[place] for place in roles.sides]
+    columns = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked).to_pydict()
+    places = (roles.index, roles.label)
+    samples, y = (None if place is None else label_array(columns[schema.names[place]]) for place in places)
+    report = ReadReport(findings=(*roles.findings, *left_out))
+    return Table(source, source.column_names(), samples, y, *roles.side_names, report=report)
 
 
 def finish(table: Table, request: Request, progress: Progress) -> Table:
