@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path, lars_path_gram
 
@@ -77,16 +76,12 @@ class MCFS(ScaledSelector):
 
     def _score(self, table: ScaledTable, task: Task) -> Array:
         graph = build_graph(table, self.n_neighbors, self.bandwidth)
-        targets = smooth_targets(graph, self.n_eigenvectors)
+        # The vectors y = D^(−1/2) ξ have yᵀ D y = 1.
+        targets = inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, self.n_eigenvectors).vectors
         weights = sparse_weights(table, targets, min(self.n_nonzero or task.k, table.shape[0] - 1, table.shape[1]))
         self.coefficients_ = np.zeros((len(weights), table.n_features))
         self.coefficients_[:, table.columns] = weights
         return np.asarray(np.abs(weights).max(axis=0))
-
-
-def smooth_targets(graph: csr_array, count: int) -> Array:
-    """Return the smoothest non-trivial vectors ``y = D^(−1/2) ξ`` with ``yᵀ D y = 1``, as columns."""
-    return inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, count).vectors
 
 
 def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
@@ -99,15 +94,8 @@ def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
         if d > n:
             dense = table.dense()
             return np.array([lars_path(dense, y, **path)[2] for y in targets.T])
-        gram, products = _normal_equations(table, targets)
+        gram, products = np.zeros((d, d)), np.zeros((targets.shape[1], d))
+        for rows, block in table.row_blocks():
+            gram += block.T @ block
+            products += targets[rows].T @ block
         return np.array([lars_path_gram(xy, gram, n_samples=n, **path)[2] for xy in products])
-
-
-def _normal_equations(table: ScaledTable, targets: Array) -> tuple[Array, Array]:
-    """Return ``Xᵀ X`` and the rows ``yᵀ X``, from blocks of rows."""
-    d = table.shape[1]
-    gram, products = np.zeros((d, d)), np.zeros((targets.shape[1], d))
-    for rows, block in table.row_blocks():
-        gram += block.T @ block
-        products += targets[rows].T @ block
-    return gram, products

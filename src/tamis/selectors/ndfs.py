@@ -136,7 +136,11 @@ class NDFS(p.ScaledSelector):
         def value(F: Array) -> float:
             return float((F * slope(F)).sum()) + self._penalty(F)
 
-        ratio, before = step_ratio(F, slope(F), self.gamma), value(F)
+        # The parts of MF with different signs go to different sides, so that F stays non-negative; the ratio is below
+        # one where the gradient is positive, and so points downhill.
+        rise, before = slope(F), value(F)
+        denominator = np.maximum(rise, 0) + self.gamma * F @ (F.T @ F)
+        ratio = (self.gamma * F + np.maximum(-rise, 0)) / np.maximum(denominator, np.finfo(float).tiny)
         for halving in range(HALVINGS):
             candidate = F * ratio ** (0.5**halving)
             if value(candidate) <= before:
@@ -156,14 +160,3 @@ def first_indicators(graph: csr_array, count: int, random: np.random.RandomState
     labels = KMeans(min(count, n_distinct), n_init=10, random_state=random).fit_predict(embedding)
     F = np.eye(count)[labels] + SOFTNESS
     return np.asarray(F / row_lengths(F.T))
-
-
-def step_ratio(F: Array, slope: Array, gamma: float) -> Array:
-    """Return ``(γF + [MF]₋) / ([MF]₊ + γ F Fᵀ F)``, the multiplicative step in F.
-
-    The parts of MF with different signs go to different sides, so that F stays non-negative; below one where the
-    gradient is positive, it points downhill.
-    """
-    numerator = gamma * F + np.maximum(-slope, 0)
-    denominator = np.maximum(slope, 0) + gamma * F @ (F.T @ F)
-    return numerator / np.maximum(denominator, np.finfo(float).tiny)

@@ -196,6 +196,13 @@ def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple
     return values[order], vectors[:, order]
 
 
+def sum_patches(members: NDArray[np.intp], patches: Array) -> csr_array:
+    """Return the n × n sum of small matrices between the members of n neighbourhoods of one size."""
+    n, size = members.shape
+    rows, columns = np.repeat(members, size, axis=1).ravel(), np.tile(members, (1, size)).ravel()
+    return csr_array((patches.ravel(), (rows, columns)), shape=(n, n))
+
+
 def count_clusters(graph: csr_array) -> int:
     """Return the c in 2..:data:`MAX_CLUSTERS` with the largest gap λ(c+1) − λ(c) of the eigenvalues of ``L̂``."""
     values = np.concatenate([[0.0], smooth_spectrum(graph, MAX_CLUSTERS).values])

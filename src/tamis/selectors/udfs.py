@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from tamis.base import Task
 from tamis.columns import BLOCK_VALUES
 from tamis.scaling import Array, ScaledTable
-from tamis.selectors.neighbour_graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
+from tamis.selectors import neighbour_graph as graphs
 from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, ScaledSelector, with_parameters
 from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
 
@@ -94,8 +94,8 @@ class UDFS(ScaledSelector):
 
     def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
-        neighbours = nearest_neighbours(table, self.n_neighbors)
-        self.n_clusters_ = min(self.n_clusters or count_clusters(heat_graph(neighbours)), d)
+        neighbours = graphs.nearest_neighbours(table, self.n_neighbors)
+        self.n_clusters_ = min(self.n_clusters or graphs.count_clusters(graphs.heat_graph(neighbours)), d)
         form = LowRankScatter if d > n and self.n_clusters_ < d - 1 else DenseScatter
         return self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))
 
@@ -115,10 +115,9 @@ class UDFS(ScaledSelector):
         return lengths
 
 
-def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> csr_array:
+def local_matrix(table: ScaledTable, neighbours: graphs.Neighbours, ridge: float) -> csr_array:
     """Compute G, symmetric, positive semidefinite and sparse."""
-    n = table.shape[0]
-    members = np.column_stack([np.arange(n), neighbours.indices])
+    members = np.column_stack([np.arange(table.shape[0]), neighbours.indices])
     size = members.shape[1]
     centring = np.eye(size) - 1 / size
     blocks = []
@@ -126,9 +125,7 @@ def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> cs
         # Beside a large scatter λ would be lost in its rounding errors.
         rounding = np.finfo(float).eps * np.trace(scatter, axis1=1, axis2=2)[:, None, None]
         blocks.append(centring @ np.linalg.inv(scatter + (ridge + rounding) * np.eye(size)) @ centring)
-    rows = np.repeat(members, size, axis=1).ravel()
-    columns = np.tile(members, (1, size)).ravel()
-    local = csr_array((np.concatenate(blocks).ravel(), (rows, columns)), shape=(n, n))
+    local = graphs.sum_patches(members, np.concatenate(blocks))
     return (local + local.T).tocsr() / 2
 
 
@@ -153,7 +150,7 @@ class DenseScatter:
 
     def smallest(self, penalty: Array, count: int, start: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Compute the smallest eigenvalues of ``M + diag(penalty)`` and their vectors."""
-        return some_eigenpairs(self.matrix + np.diag(penalty), 0, count - 1)
+        return graphs.some_eigenpairs(self.matrix + np.diag(penalty), 0, count - 1)
 
 
 class LowRankScatter:
