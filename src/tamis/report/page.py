@@ -55,18 +55,11 @@ def write_report(
     image_shape : (int, int), optional
         Height and width, if the features are the pixels of images.
     """
-    values: dict[str, Any] = {
-        "method": type(selector).__name__,
-        "a": analysis,
-        "n_samples": table.shape[0],
-        "verdict": verdict,
-        "steps": steps,
-        "read": table.report,
-        "findings": finding_rows(table.report),
-        "meanings": plots.MEANINGS,
-        "parameters": {name: repr(value) for name, value in selector.get_params(False).items() if name not in UNTOLD},
-        "details": plots.training_figures(selector),
-    }
+    parameters = {name: repr(value) for name, value in selector.get_params(False).items() if name not in UNTOLD}
+    values: dict[str, Any] = {"method": type(selector).__name__, "parameters": parameters, "a": analysis}
+    values |= {"n_samples": table.shape[0], "read": table.report, "findings": finding_rows(table.report)}
+    values |= {"verdict": verdict, "steps": steps, "meanings": plots.MEANINGS}
+    values["details"] = plots.training_figures(selector)
     figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     if image_shape:
         mean = summarise_columns(table.X).mean

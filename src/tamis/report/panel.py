@@ -28,17 +28,15 @@ def write_panel(path: str | Path, genes: Any, programmes: Any, *, title: str) ->
     structured = ranked[ranked["tamis_structured"]]
     lost = structured["tamis_score"] - structured["tamis_explained"].clip(upper=structured["tamis_score"])
     missed = lost[lost > 0.1].sort_values(ascending=False).index[:MAX_MISSED]
-    values = {
+    covered = float(1 - lost.sum() / max(structured["tamis_score"].sum(), 1e-12))
+    values: dict[str, Any] = {
         "title": title,
         "rows": _records(ranked[:MAX_ROWS]),
         "missed": _records(ranked.loc[missed]),
-        "programmes": programmes.reset_index(names="name").to_dict("records"),
-        "covered": float(1 - lost.sum() / max(structured["tamis_score"].sum(), 1e-12)),
-        "n_genes": len(genes),
-        "k": int(genes["tamis_selected"].sum()),
-        "notes": genes.attrs,
-        "read": {"n_rows": 0},
     }
+    values |= {"programmes": programmes.reset_index(names="name").to_dict("records"), "covered": covered}
+    values |= {"n_genes": len(genes), "k": int(genes["tamis_selected"].sum())}
+    values |= {"notes": genes.attrs, "read": {"n_rows": 0}}
     return write_text(path, render("panel.html", [coverage_figure(programmes)], **values))
 
 

@@ -117,7 +117,11 @@ def pick(members: Members, wanted: str | None, shortest: int = 1) -> Member:
 
 def assemble(X: Any, others: Members, request: Request) -> Table:
     """Make the table from a matrix and the other arrays of its file."""
-    X = _as_matrix(X)
+    X = csr_array(X) if issparse(X) else np.asarray(X)
+    X = X.reshape(len(X), -1) if X.ndim == 3 else X
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise TableError(f"holds {X.dtype} of shape {X.shape}, not a matrix of real numbers.")
+    X = X.astype(np.uint8) if X.dtype.kind == "b" else X
     if request.transpose:
         X = csr_array(X.T) if issparse(X) else np.ascontiguousarray(X.T)
     n, d = X.shape
@@ -159,15 +163,6 @@ def _labels(others: Members, name: str, n: int) -> NDArray[Any]:
 def _unfit(option: str, name: str, what: str, others: Members) -> TableError:
     known = ", ".join(f"{name} {member.shape}" for name, member in list(others.items())[:8]) or "no further arrays"
     return TableError(f"{option} names {name!r}, which is not an array of {what}; there are {known}.")
-
-
-def _as_matrix(X: Any) -> Any:
-    X = csr_array(X) if issparse(X) else np.asarray(X)
-    if X.ndim == 3:
-        X = X.reshape(len(X), -1)
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise TableError(f"holds {X.dtype} of shape {X.shape}, not a matrix of real numbers.")
-    return X.astype(np.uint8) if X.dtype.kind == "b" else X
 
 
 def _names(others: Members, keys: tuple[str, ...], size: int) -> NDArray[Any] | None:

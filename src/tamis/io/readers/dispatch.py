@@ -23,30 +23,23 @@ from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied
 
 FORMATS = {
     ending: (module, name)
-    for module, name, endings in (
-        ("text", "CSV", ".csv"),
-        ("text", "TSV", ".tsv .tab"),
-        ("text", "text table", ".txt"),
-        ("excel", "Excel", ".xlsx .xls"),
-        ("excel", "OpenDocument", ".ods"),
-        ("json", "JSON lines", ".jsonl .ndjson"),
-        ("json", "JSON", ".json"),
-        ("arrow", "Parquet", ".parquet .pq"),
-        ("arrow", "Feather", ".feather .arrow"),
-        ("arrays", "NumPy", ".npy"),
-        ("arrays", "NumPy archive", ".npz"),
-        ("matrix_market", "MatrixMarket", ".mtx"),
-        ("matlab", "MATLAB", ".mat"),
-        ("hdf", "HDF5", ".h5 .hdf5"),
-        ("hdf", "AnnData", ".h5ad"),
-    )
+    for module, names in {
+        "text": {"CSV": ".csv", "TSV": ".tsv .tab", "text table": ".txt"},
+        "excel": {"Excel": ".xlsx .xls", "OpenDocument": ".ods"},
+        "json": {"JSON lines": ".jsonl .ndjson", "JSON": ".json"},
+        "arrow": {"Parquet": ".parquet .pq", "Feather": ".feather .arrow"},
+        "arrays": {"NumPy": ".npy", "NumPy archive": ".npz"},
+        "matrix_market": {"MatrixMarket": ".mtx"},
+        "matlab": {"MATLAB": ".mat"},
+        "hdf": {"HDF5": ".h5 .hdf5", "AnnData": ".h5ad"},
+    }.items()
+    for name, endings in names.items()
     for ending in endings.split()
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
 
-NEEDS = dict.fromkeys(("text", "json", "arrow", "matrix_market"), ("pyarrow",)) | {
-    "excel": ("pyarrow", "python_calamine")
-}
+NEEDS: dict[str, tuple[str, ...]] = dict.fromkeys(("text", "json", "arrow", "matrix_market", "excel"), ("pyarrow",))
+NEEDS["excel"] += ("python_calamine",)
 """Packages of extras that a reader needs; those of HDF5 and Zarr are asked for where files are opened."""
 
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import MISSING, UNDECIDED, Feature, Rules, encode, left_out, plain_feature, trimmed
+from tamis.io.readers.kinds import UNDECIDED, Feature, encode, left_out, plain_feature, trimmed
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
-from tamis.io.readers.table import Request, Roles, Table, label_array, match_names, numbered
+from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names, numbered
 from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -50,7 +50,7 @@ def table_of(frame: Frame, request: Request) -> Table:
 
     The columns of a file that has features in rows are samples.
     """
-    features, findings = _features(frame, request, _rules(frame, request))
+    features, findings = _features(frame, request)
     if not features:
         reasons = "; ".join(f"{listed(found.features)}: {found.text}" for found in findings if found.kind == LEFT_OUT)
         raise TableError(f"no feature is left to select from ({reasons}).")
@@ -70,34 +70,29 @@ def table_of(frame: Frame, request: Request) -> Table:
     )  # fmt: skip
 
 
-def _rules(frame: Frame, request: Request) -> Rules:
-    """Return how cells are to be understood: as the user says, else as the whole file shows."""
-    asked, missing = request.asked_decimal, frozenset((*MISSING, *request.na_values))
-    shown = set() if asked else frame.decimals | frame.marks_of_text(missing)
-    decimal = next(iter(shown)) if len(shown) == 1 else asked
-    return Rules(missing, decimal, asked is not None, request.thousands, request.day_first)
-
-
-def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Feature], list[Finding]]:
+def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Finding]]:
     """Turn the columns that are features into numbers, in the order of the file."""
     names, roles = frame.roles.names, frame.roles
     keep = set(roles.features if request.only or request.transpose else match_names(request.keep, names, "--keep"))
     categorical = set(match_names(request.categorical, names, "--categorical"))
     encoded = [name for name in request.only if "=" in name]  # A saved selector knows the levels of a category.
+    asked = request.asked_decimal
+    shown = set() if asked else frame.decimals | frame.marks_of_text(request.missing_words)
+    decimal = next(iter(shown)) if len(shown) == 1 else asked
     columns = dict(zip(frame.plain, frame.matrix.T, strict=True))
     found: list[Feature] = []
     findings: list[Finding] = []
     for place in roles.features:
         name = names[place]
-        levels = [wanted.removeprefix(f"{name}=") for wanted in encoded if wanted.startswith(f"{name}=")]
-        coded = place in categorical or bool(levels)
-        if place in columns and not coded:
+        known = [wanted.removeprefix(f"{name}=") for wanted in encoded if wanted.startswith(f"{name}=")]
+        levels = known if known or place in categorical else None
+        if place in columns and levels is None:
             result = plain_feature(name, columns[place], place in keep)
         else:
             column = frame.others.get(place)
             if column is None:
                 column = pa.array([None if np.isnan(value) else f"{value:g}" for value in columns[place]], pa.string())
-            result = encode(name, column, rules, keep=place in keep, categorical=coded, levels=levels)
+            result = encode(name, column, request, decimal, keep=place in keep, levels=levels)
         if isinstance(result, Feature):
             result = _unwanted(result, request) or result
         found += [result] if isinstance(result, Feature) else []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tamis.io.errors import TableError
 from tamis.io.memory import check_room, check_stored
 from tamis.io.readers import streaming
-from tamis.io.readers.arrays import Member, Members, assemble, pick
+from tamis.io.readers.arrays import Member, assemble, pick
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, label_array
 from tamis.io.sources.hdf5 import open_hdf
@@ -34,8 +34,11 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 
         file.visititems(note)
         matrix = pick(members, request.key.strip("/") if request.key else None)
-        key = next(name for name, member in members.items() if member is matrix)
-        return assemble(matrix.load(), _beside(key, members), request)
+        # Vectors go by their full path and, in the matrix's own group, by their last name too.
+        group = next(name for name, member in members.items() if member is matrix).rpartition("/")[0]
+        vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
+        beside = {n.rpartition("/")[2]: found for n, found in vectors.items() if n.rpartition("/")[0] == group}
+        return assemble(matrix.load(), vectors | beside, request)
 
 
 def values(item: Any, name: str) -> NDArray[Any]:
@@ -44,13 +47,6 @@ def values(item: Any, name: str) -> NDArray[Any]:
         raise TableError(f"the data set {name!r} is empty; choose another with --key.")
     check_stored(item, f"the data set {name!r}")
     return np.asarray(item[()])
-
-
-def _beside(key: str, members: Members) -> Members:
-    """Return the vectors of the file, by full path and, in the matrix's own group, by their last name too."""
-    group = key.rpartition("/")[0]
-    vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
-    return vectors | {name.rpartition("/")[2]: v for name, v in vectors.items() if name.rpartition("/")[0] == group}
 
 
 def with_cells(table: Table, root: Any, request: Request) -> Table:

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
 from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
-
-MISSING = (
-    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
-    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
-)  # fmt: skip
-"""Cells that stand for a missing value."""
+from tamis.io.readers.table import Request
 
 TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
 MAX_LEVELS = 40
@@ -41,17 +36,6 @@ UNDECIDED = "undecided"
 """Kind of a finding whose text is a cell that can be read in two ways."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How cells are to be understood, by what the user said and what the rest of the file tells."""
-
-    missing: frozenset[str]  # cells that stand for a missing value
-    decimal: str | None  # the decimal mark, where a feature does not tell it
-    asked: bool  # whether the user named it
-    thousands: str | None  # the thousands mark that the user named
-    day_first: bool | None
 
 
 @dataclass(frozen=True)
@@ -111,20 +95,21 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
 
 
 def encode(
-    name: str, column: Any, rules: Rules, *, keep: bool, categorical: bool, levels: Sequence[str] = ()
+    name: str, column: Any, request: Request, decimal: str | None, *, keep: bool, levels: Sequence[str] | None
 ) -> Feature | Finding:
     """Turn an Arrow column of any type into numbers, or return why it is left out.
 
-    With ``keep`` it is not left out though it looks like an identifier, free text or a mixture. A ``categorical`` one
-    holds categories whatever it looks like: those in ``levels``, by default those that occur.
+    ``decimal`` is the decimal mark of the file, where a feature does not tell it. With ``keep`` it is not left out
+    though it looks like an identifier, free text or a mixture. With ``levels`` it holds categories whatever it looks
+    like: these or, if there are none, those that occur.
     """
     kind, types = column.type, pa.types
     if column.null_count == len(column):
         return left_out(name, "it has no value at all")
-    if types.is_dictionary(kind) or categorical:
-        return _category(name, trimmed(column, rules.missing), levels)
+    if types.is_dictionary(kind) or levels is not None:
+        return _category(name, trimmed(column, request.missing_words), levels or ())
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return _from_text(name, trimmed(column, rules.missing), rules, keep)
+        return _from_text(name, trimmed(column, request.missing_words), request, decimal, keep)
     texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
     if types.is_boolean(kind):
         return _boolean(name, column, texts)
@@ -135,7 +120,7 @@ def encode(
     return left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
 
 
-def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Finding:
+def _from_text(name: str, cells: Any, request: Request, decimal: str | None, keep: bool) -> Feature | Finding:
     if cells.null_count == len(cells):
         return left_out(name, "it has no value at all")
     lower = pc.utf8_lower(cells)
@@ -145,7 +130,7 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
     if len(codes := cells.filter(pc.match_substring_regex(cells, CODE))):
         text = f"{codes[0].as_py()!r} begins with a zero, so that it was read as a category"
         return _words(name, cells, keep, text)
-    numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
+    numbers = read_numbers(cells, decimal, request.thousands, request.asked_decimal is not None)
     if numbers.values is not None:
         return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
     if numbers.undecided:
@@ -153,12 +138,12 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
     words = _words(name, cells, keep)
     if numbers.share and not keep and (numbers.share > 0.5 or isinstance(words, Feature)):
         return _mixture(name, numbers)
-    return _time(name, cells, rules) or words
+    return _time(name, cells, request.day_first) or words
 
 
-def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
+def _time(name: str, cells: Any, day_first: bool | None) -> Feature | Finding | None:
     different, places = distinct(cells)
-    are_dates, days = read_dates(different, rules.day_first)
+    are_dates, days = read_dates(different, day_first)
     if days is not None:
         return _dated(name, "date", spread(days, places), cells.to_pylist())
     if are_dates:

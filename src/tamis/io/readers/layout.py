@@ -9,10 +9,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import CODE, MISSING
+from tamis.io.readers.kinds import CODE
 from tamis.io.readers.numbers import marks_in
 from tamis.io.readers.report import ASSUMED, Finding, counted
-from tamis.io.readers.table import Request
+from tamis.io.readers.table import MISSING, Request
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 HEAD_ROWS = 50

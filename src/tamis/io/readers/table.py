@@ -19,6 +19,12 @@ Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
 
 
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
+    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+)  # fmt: skip
+"""Cells that stand for a missing value."""
+
 OTHER_MARK = {".": ",", ",": "."}
 """The mark that may part thousands, by the decimal one."""
 
@@ -59,6 +65,11 @@ class Request:
     scale: bool = False
     only: tuple[str, ...] = ()
     in_pieces: bool | None = None
+
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """All cells that stand for a missing value."""
+        return (*MISSING, *self.na_values)
 
     @property
     def asked_decimal(self) -> str | None:

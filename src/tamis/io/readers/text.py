@@ -17,7 +17,7 @@ from tamis.io.errors import TableError
 from tamis.io.readers.arrow import one_array
 from tamis.io.readers.compression import opened
 from tamis.io.readers.frame import Frame, table_of
-from tamis.io.readers.kinds import MISSING, has_mark, plain_numbers
+from tamis.io.readers.kinds import has_mark, plain_numbers
 from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import counted
@@ -76,19 +76,13 @@ def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> 
     """Return the cells of a file as text, by columns that are named by their position, since names may repeat."""
     width = len(layout.names) + layout.trailing
     names = [str(place) for place in range(width)]
-    rewritten = request.comment or layout.runs
+    encoding = "utf-8" if request.comment or layout.runs else layout.encoding.removesuffix("-sig")
+    size = max(BLOCK_BYTES, min(2**30, 2**12 * width))
+    options = arrow_csv.ReadOptions(block_size=size, skip_rows=layout.skipped, column_names=names, encoding=encoding)
+    parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     with _table_stream(path, request, layout, progress) as stream:
-        table = arrow_csv.read_csv(
-            stream,
-            arrow_csv.ReadOptions(
-                block_size=max(BLOCK_BYTES, min(2**30, 2**12 * width)),
-                skip_rows=layout.skipped,
-                column_names=names,
-                encoding="utf-8" if rewritten else layout.encoding.removesuffix("-sig"),
-            ),
-            arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-        )
+        table = arrow_csv.read_csv(stream, options, parse, convert)
     if not table.num_rows:
         raise TableError("has a header, but no rows.")
     return table.select(names[: len(layout.names)])
@@ -121,7 +115,7 @@ def _misshapen(message: str) -> TableError:
 
 def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     """Part columns of text into plain numbers and everything else."""
-    mark, missing = layout.decimal, (*MISSING, *request.na_values)
+    mark, missing = layout.decimal, request.missing_words
     parsed = {place: plain_numbers(table.column(place), mark, missing) for place in roles.features}
     numbers = {place: values for place, values in parsed.items() if values is not None}
     others = {i: one_array(table.column(i)) for i in sorted({*roles.sides, *roles.features} - set(numbers))}
@@ -175,6 +169,6 @@ def _parsed_row(cells: bytes, mark: str, request: Request) -> NDArray[Any]:
     options = arrow_csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=len(cells) + 1)
     parse = arrow_csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
     convert = arrow_csv.ConvertOptions(
-        column_types={"cell": pa.float64()}, null_values=[*MISSING, *request.na_values], decimal_point=mark
+        column_types={"cell": pa.float64()}, null_values=request.missing_words, decimal_point=mark
     )
     return np.asarray(arrow_csv.read_csv(pa.BufferReader(cells), options, parse, convert).column(0).to_numpy())
