@@ -156,25 +156,9 @@ def score_columns(
 ) -> dict[str, float]:
     """Score a list of features, however it was chosen.
 
-    Parameters
-    ----------
-    sample : Sample
-        From :func:`dense_sample`.
-    columns : array of int
-        The list.
-    labels : array, optional
-        A label per row of the whole table; adds the mean accuracy of five k-means runs.
-    n_targets : int, default=1000
-        Largest number of other features, drawn at random, that are predicted.
-    random_state : int or RandomState, default=0
-        Seed of the targets, folds and k-means.
-
-    Returns
-    -------
-    dict
-        ``explained`` (share of the variance of the other features that the list predicts, each counting as 0 if its
-        mean predicts it better), ``smoothness``, ``J`` (``log(1 − explained) − log smoothness``, small is good),
-        ``redundancy`` and, with labels, ``accuracy``.
+    Returns ``explained`` (share of the variance of at most ``n_targets`` other features that the list predicts, each
+    counting as 0 if its mean predicts it better), ``smoothness``, ``redundancy`` and, with a label per row of the whole
+    table, ``accuracy``, the mean of five k-means runs.
     """
     Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
     usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)

@@ -3,8 +3,8 @@ import numpy as np
 from tamis import LSCAE
 from tamis.io.readers.table import Table
 from tamis.report import analyse, write_report
+from tamis.report.analysis import rows
 from tamis.report.feature_map import MAX_POINTS, map_figure, shelves
-from tamis.report.features import rows
 
 
 def test_every_feature_has_a_reason_and_evidence(analysis):

@@ -19,9 +19,8 @@ from tamis.io.files import write_text
 from tamis.io.readers.report import LEFT_OUT, ReadReport, listed, merged
 from tamis.io.readers.table import Table
 from tamis.report import plots
-from tamis.report.analysis import Analysis
+from tamis.report.analysis import Analysis, rows
 from tamis.report.feature_map import map_figure
-from tamis.report.features import rows
 from tamis.verdict import Verdict
 
 MAX_BYTES = 5_900_000

@@ -13,16 +13,7 @@ MAX_ROWS, MAX_MISSED = 1500, 30
 def write_panel(path: str | Path, genes: Any, programmes: Any, *, title: str) -> Path:
     """Write the page of a panel, and return its path.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where to; one HTML file that needs nothing else.
-    genes : DataFrame
-        From ``tamis.select_genes(..., inplace=False)``.
-    programmes : DataFrame
-        A row per programme: ``n_genes``, ``selected``, ``covered`` and ``missed``.
-    title : str
-        What the cells are called.
+    The genes are those of ``tamis.select_genes(..., inplace=False)``, with a row of ``programme_table`` per programme.
     """
     ranked = genes.sort_values("tamis_rank")
     structured = ranked[ranked["tamis_structured"]]

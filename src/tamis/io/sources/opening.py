@@ -9,9 +9,8 @@ import numpy as np
 from tamis.io.errors import TableError, reading
 from tamis.io.files import why_unreadable
 from tamis.io.sources.arrays import memory_map, numpy_file
-from tamis.io.sources.dask_rows import DaskRows
 from tamis.io.sources.parquet import ParquetParts, parquet_files
-from tamis.io.sources.row_blocks import RowBlocks, looks_like_blocks
+from tamis.io.sources.row_blocks import DaskRows, RowBlocks, looks_like_blocks
 from tamis.io.sources.source import TableSource
 from tamis.io.sources.stores import annotated_store, stored_matrix
 
