@@ -37,8 +37,7 @@ def evaluate(given: Any) -> None:
         table = fitting.read_with_bar(given.file, given.reading.request(), bar)
         table = fitting.fill_for(table, given.reading.missing, None)
         columns = table.positions(originals_of(names, table.original_names), "--features")
-        chosen = table.names_of(columns)
-        entries = _scored(table, columns, chosen, given, bar)
+        entries = _scored(table, columns, given, bar)
         verdict = judge_table(table.X, columns)
         document = results.document_of("evaluate", given.file, table, **_parts(entries, verdict))
         if given.output:
@@ -52,11 +51,10 @@ def evaluate(given: Any) -> None:
         _print(document, given, verdict)
 
 
-def _scored(table: Any, columns: Any, chosen: list[str], given: Any, bar: Bar) -> list[Entry]:
+def _scored(table: Any, columns: Any, given: Any, bar: Bar) -> list[Entry]:
     """Return the list with its scores, and random lists with theirs."""
     bar.stage("Scoring")
-    sample = dense_sample(table.X, random_state=given.seed)
-    entries = []
+    sample, chosen, entries = dense_sample(table.X, random_state=given.seed), table.names_of(columns), []
     for done, drawn in enumerate([columns, *random_columns(sample, len(columns), given.random_lists, given.seed)]):
         bar.move(done, given.random_lists)
         scores = score_columns(sample, drawn, table.y, random_state=given.seed)

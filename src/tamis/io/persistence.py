@@ -100,8 +100,7 @@ def _open(path: Path) -> tuple[dict[str, Any], Tensors]:
 
 
 def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, Any]) -> Any:
-    name = document["selector"]
-    if name not in classes:
+    if (name := document["selector"]) not in classes:
         raise KeyError(f"there is no selector {name!r} in tamis {__version__}")
     selector = classes[name](**{key: _decode(value, tensors) for key, value in document["parameters"].items()})
     for key, value in document["fitted"].items():

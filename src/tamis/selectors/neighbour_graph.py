@@ -151,8 +151,7 @@ def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
     largest entry of a vector is positive.
     """
     n = graph.shape[0]
-    count = min(count, n - 1)
-    if count < 1:
+    if (count := min(count, n - 1)) < 1:
         return Spectrum(np.empty(0), np.empty((n, 0)))
     decompose = _dense_spectrum if n <= DENSE_ROWS or count > n // 4 else _lanczos_spectrum
     values, vectors = decompose(normalised_adjacency(graph), trivial_vector(graph), count)

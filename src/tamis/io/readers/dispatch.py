@@ -106,13 +106,11 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
 
 def _inner_format(path: Path, request: Request) -> str:
     """Return the ending of what is inside a compressed file; of an archive, that of the file in it."""
-    ending = format_of(path)
-    if ending != ".zip":
+    if (ending := format_of(path)) != ".zip":
         return "." + ending.split(".")[1]
     with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
         inner = member_of(archive, request.key)
-    found = format_of(inner)
-    if found not in COMPRESSED:
+    if (found := format_of(inner)) not in COMPRESSED:
         raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
     return found
 

@@ -37,8 +37,7 @@ def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
         return wanted, []
     if wanted is not None:
         raise TableError(f"--sheet names {wanted!r}, which is not in the workbook; it has {listed(names)}.")
-    full = [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]
-    if not full:
+    if not (full := [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]):
         raise TableError("holds no sheet with a table.")
     text = f"the sheet {full[0]!r} was read, the first of {len(full)}"
     return full[0], [Finding(ASSUMED, text, f"--sheet {shell_word(name)}") for name in full[1:2]]
@@ -55,8 +54,7 @@ def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding
     header = request.header
     if header is None:
         header = bool(rows) and has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
-    body = rows[header:]
-    if not body:
+    if not (body := rows[header:]):
         raise TableError("has a header, but no rows." if rows else "holds no rows.")
     if not header and request.header is None:
         findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))

@@ -68,8 +68,8 @@ def _parsed(layout: Layout, path: Path, request: Request, progress: Progress) ->
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error) or request.encoding or not layout.encoding.startswith("utf-8"):
             raise _misshapen(str(error)) from error
-    windows = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
-    return _parsed(windows, path, request, progress)
+    layout = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
+    return _parsed(layout, path, request, progress)
 
 
 def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> Any:
