@@ -18,19 +18,9 @@ from tamis.report.analysis import random_means
 from tamis.selectors import SELECTORS
 
 USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
-"""Compared by default, as far as they are there: the quick ones, and what they must beat."""
+"""Compared by default: the quick ones, and what they must beat."""
 
 RANDOM_LISTS = 3
-
-
-def wanted_methods(text: str | None) -> list[str]:
-    """Return the methods that a user names: ``a,b,c``, ``all``, or by default the usual ones."""
-    if text == "all":
-        return list(SELECTORS)
-    wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS]
-    for name in wanted:
-        SELECTORS[name]  # Raises the sentence that names the nearest method.
-    return wanted
 
 
 def curve(given: Any) -> None:
@@ -41,7 +31,10 @@ def curve(given: Any) -> None:
 
 def compare(given: Any) -> None:
     """Choose lists by several methods."""
-    _Comparison("compare", given, wanted_methods(given.methods), [given.k]).run()
+    methods = SELECTORS if given.methods == "all" else dict.fromkeys(o.split([given.methods or ",".join(USUAL)]))
+    for name in methods:
+        SELECTORS[name]  # Raises the sentence that names the nearest method.
+    _Comparison("compare", given, list(methods), [given.k]).run()
 
 
 class _Comparison:

@@ -1,9 +1,6 @@
 """SRCFS: Laplacian scores in random subspaces (Huang, Cai and Wang, 2019)."""
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from tamis.base import Task
@@ -73,18 +70,13 @@ class SRCFS(ScaledSelector):
     random_state: Seed = None
 
     def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
-        total = np.zeros(table.shape[1])
-        for columns in self._blocks(table.shape[1]):
-            block = table.subset(columns)
-            scores = smoothness(block, build_graph(block, self.n_neighbors, self.bandwidth))
-            # A feature that cannot be scored in a block counts as rough there: 1 − LS = 0.
-            total[columns] += np.where(np.isfinite(scores), scores, 0)
-        return total / self.n_partitions
-
-    def _blocks(self, d: int) -> Iterator[NDArray[np.intp]]:
-        """Yield the features of all blocks of all partitions."""
-        random, width = check_random_state(self.random_state), -(-d // self.n_subspaces)
+        d, random = table.shape[1], check_random_state(self.random_state)
+        total, width = np.zeros(d), -(-d // self.n_subspaces)
         for _ in range(self.n_partitions):
             shuffled = random.permutation(d)
-            for start in range(0, d, width):
-                yield shuffled[start : start + width]
+            for columns in (shuffled[start : start + width] for start in range(0, d, width)):
+                block = table.subset(columns)
+                scores = smoothness(block, build_graph(block, self.n_neighbors, self.bandwidth))
+                # A feature that cannot be scored in a block counts as rough there: 1 − LS = 0.
+                total[columns] += np.where(np.isfinite(scores), scores, 0)
+        return total / self.n_partitions

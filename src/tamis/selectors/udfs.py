@@ -1,9 +1,6 @@
 """UDFS: features that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -118,26 +115,18 @@ class UDFS(ScaledSelector):
 def local_matrix(table: ScaledTable, neighbours: graphs.Neighbours, ridge: float) -> csr_array:
     """Compute G, symmetric, positive semidefinite and sparse."""
     members = np.column_stack([np.arange(table.shape[0]), neighbours.indices])
-    size = members.shape[1]
+    n, size = members.shape
     centring = np.eye(size) - 1 / size
-    blocks = []
-    for scatter in _patch_scatters(table, members):
+    blocks, step = [], max(1, BLOCK_VALUES // (size * table.shape[1]))
+    for chosen in (members[start : start + step] for start in range(0, n, step)):
+        patches = table.take_rows(chosen.ravel()).reshape(*chosen.shape, -1)
+        patches = patches - patches.mean(axis=1, keepdims=True)
+        scatter = patches @ patches.transpose(0, 2, 1)
         # Beside a large scatter λ would be lost in its rounding errors.
         rounding = np.finfo(float).eps * np.trace(scatter, axis1=1, axis2=2)[:, None, None]
         blocks.append(centring @ np.linalg.inv(scatter + (ridge + rounding) * np.eye(size)) @ centring)
     local = graphs.sum_patches(members, np.concatenate(blocks))
     return (local + local.T).tocsr() / 2
-
-
-def _patch_scatters(table: ScaledTable, members: NDArray[np.intp]) -> Iterator[Array]:
-    """Yield ``X̃_iᵀ X̃_i`` of some patches at a time."""
-    n, size = members.shape
-    step = max(1, BLOCK_VALUES // (size * table.shape[1]))
-    for start in range(0, n, step):
-        chosen = members[start : start + step]
-        patches = table.take_rows(chosen.ravel()).reshape(*chosen.shape, -1)
-        patches = patches - patches.mean(axis=1, keepdims=True)
-        yield patches @ patches.transpose(0, 2, 1)
 
 
 class DenseScatter:

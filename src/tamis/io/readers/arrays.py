@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -176,13 +177,9 @@ def neighbours(path: Path) -> Members:
     found = {}
     for key, stems in (("feature_names", ("features", "genes")), ("sample_names", ("barcodes",))):
         for name in (f"{stem}.tsv{packed}" for stem in stems for packed in ("", ".gz")):
-            if (path.parent / name).is_file():
-                found[key] = _first_column(path.parent / name)
+            if (listed_in := path.parent / name).is_file():
+                with reading(listed_in, "cannot be read as a list of names"), opened(listed_in) as stream:
+                    lines = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
+                names = np.array(lines, dtype=object)
+                found[key] = Member(names.shape, names.dtype, partial(np.asarray, names))
     return found
-
-
-def _first_column(path: Path) -> Member:
-    with reading(path, "cannot be read as a list of names"), opened(path) as stream:
-        lines = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
-    names = np.array(lines, dtype=object)
-    return Member(names.shape, names.dtype, lambda: names)

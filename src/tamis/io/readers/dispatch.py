@@ -97,22 +97,16 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
         raise TableError(f"{path}: is a folder; name a file in it.")
     if fault := why_unreadable(path):
         raise TableError(f"{path}: {fault}.")
-    module, name = FORMATS[_inner_format(path, request)]
+    if (ending := format_of(path)) == ".zip":
+        with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
+            inner = member_of(archive, request.key)
+        if (ending := format_of(inner)) not in COMPRESSED:
+            raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
+    module, name = FORMATS["." + ending.split(".")[1]]
     require(f"Reading {name}", *NEEDS.get(module, ()))
     if streaming.wanted(path, request):
         return streaming.read, name
     return import_module(f"tamis.io.readers.{module}").read, name
-
-
-def _inner_format(path: Path, request: Request) -> str:
-    """Return the ending of what is inside a compressed file; of an archive, that of the file in it."""
-    if (ending := format_of(path)) != ".zip":
-        return "." + ending.split(".")[1]
-    with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
-        inner = member_of(archive, request.key)
-    if (found := format_of(inner)) not in COMPRESSED:
-        raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
-    return found
 
 
 def _finish(table: Table, request: Request, progress: Progress) -> Table:

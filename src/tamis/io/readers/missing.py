@@ -68,7 +68,12 @@ def report_gaps(table: Table, request: Request) -> Table:
     kept = np.isin(table.originals, request.keep)
     empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~kept)
     if not request.only and empty.any() and not empty.all():
-        table, gaps = _without(table, empty, gaps == n), gaps[~empty]
+        some, none = (tuple(table.names_of(empty & which)) for which in (gaps < n, gaps == n))
+        option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
+        mostly = Finding(LEFT_OUT, "missing in more than half of the rows", option, some)
+        findings = [one for one in (mostly, Finding(LEFT_OUT, "it has no value at all", "", none)) if one.features]
+        report, gaps = table.report.with_findings(*findings), gaps[~empty]
+        table = replace(table.with_features(np.flatnonzero(~empty)), report=report)
     # All 0/1 features of a category are missing together; the category counts once.
     by_feature = {str(name): int(count) for name, count in zip(table.originals, gaps, strict=True) if count}
     report = replace(table.report, missing_cells=sum(by_feature.values()), missing_features=tuple(by_feature))
@@ -92,15 +97,6 @@ def _with_rows(table: Table, kept: Counts) -> Table:
     samples, y = (None if side is None else np.asarray(side)[kept] for side in (table.sample_names, table.y))
     texts = {name: [cells[i] for i in kept] for name, cells in table.texts.items()}
     return replace(table, X=table.X[kept], sample_names=samples, y=y, texts=texts)
-
-
-def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
-    """Return the table without some features, of which some have no value at all."""
-    some, none = (tuple(table.names_of(which)) for which in (out & ~empty, out & empty))
-    option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
-    mostly = Finding(LEFT_OUT, "missing in more than half of the rows", option, some)
-    findings = [one for one in (mostly, Finding(LEFT_OUT, "it has no value at all", "", none)) if one.features]
-    return replace(table.with_features(np.flatnonzero(~out)), report=table.report.with_findings(*findings))
 
 
 def _sentinels(table: Table) -> list[Finding]:

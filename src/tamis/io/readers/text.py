@@ -121,23 +121,19 @@ def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     others = {i: one_array(table.column(i)) for i in sorted({*roles.sides, *roles.features} - set(numbers))}
     marked = {place: table.column(place) for place in numbers if has_mark(table.column(place), mark)}
     frame = Frame(roles, np.empty((table.num_rows, 0)), [], others, decimals=layout.decimals)
-    if marked and not request.asked_decimal and _is_doubtful(marked, layout, frame.marks_of_text(missing)):
+    # The decimal mark of plain numbers may be a thousands mark, so that every feature must be examined: if text shows
+    # the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
+    asked = request.asked_decimal
+    doubtful = marked and not asked and OTHER_MARK[mark] in frame.marks_of_text(missing)
+    if marked and not (asked or doubtful or layout.delimiter == "," or layout.decimals):
+        doubtful = mark not in marks_of_features(map(one_array, marked.values()))
+    if doubtful:
         others |= {place: one_array(column) for place, column in marked.items()}
         numbers = {place: values for place, values in numbers.items() if place not in marked}
     elif marked:
         frame = replace(frame, decimals=layout.decimals or frozenset(mark))
     del table, parsed, marked  # The text of plain numbers is not needed any more.
     return replace(frame, matrix=np.stack([*numbers.values()], axis=1), plain=[*numbers]) if numbers else frame
-
-
-def _is_doubtful(marked: dict[int, Any], layout: Layout, in_text: set[str]) -> bool:
-    """Return whether the decimal mark of plain numbers may be a thousands mark, so that every feature must be examined.
-
-    So it is if text shows the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
-    """
-    sure = layout.delimiter == "," or bool(layout.decimals)
-    shown = layout.decimal if sure else marks_of_features(map(one_array, marked.values()))
-    return OTHER_MARK[layout.decimal] in in_text or layout.decimal not in shown
 
 
 def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, progress: Progress) -> Frame | None:
