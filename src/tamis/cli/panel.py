@@ -21,7 +21,7 @@ def panel(given: SimpleNamespace) -> None:
     """Select genes, and write a row with the reasons for each, and a page."""
     require("tamis panel", "anndata", "h5py", "jinja2", "plotly")
     from tamis import select_genes
-    from tamis.report.panel import write_panel
+    from tamis.report.page import write_panel
     from tamis.single_cell.reasons import programme_table
 
     output = given.output or Path(f"{given.file.stem}-panel.csv")

@@ -26,6 +26,7 @@ from tamis.verdict import Verdict
 MAX_BYTES = 5_900_000
 ROW_LIMITS = (1500, 500, 100, 10)
 UNTOLD = ("callbacks", "must_keep", "never")
+MAX_GENES, MAX_MISSED = 1500, 30
 SHARED = 200
 """So many features are laid side by side in a comparison of lists."""
 
@@ -145,3 +146,26 @@ def _environment() -> Any:
     environment.filters["number"] = lambda x, n=3: "–" if x is None or not math.isfinite(x) else f"{x:.{n}g}"
     environment.filters["percent"] = "{:.0%}".format
     return environment
+
+
+def write_panel(path: str | Path, genes: Any, programmes: Any, *, title: str) -> Path:
+    """Write the page of a panel, and return its path.
+
+    The genes are those of ``tamis.select_genes(..., inplace=False)``, with a row of ``programme_table`` per programme.
+    """
+    ranked = genes.sort_values("tamis_rank")
+    structured = ranked[ranked["tamis_structured"]]
+    lost = structured["tamis_score"] - structured["tamis_explained"].clip(upper=structured["tamis_score"])
+    missed = lost[lost > 0.1].sort_values(ascending=False).index[:MAX_MISSED]
+    covered = float(1 - lost.sum() / max(structured["tamis_score"].sum(), 1e-12))
+    values: dict[str, Any] = {"title": title, "n_genes": len(genes), "k": int(genes["tamis_selected"].sum())}
+    values |= {"rows": _records(ranked[:MAX_GENES]), "missed": _records(ranked.loc[missed]), "covered": covered}
+    values |= {"programmes": programmes.reset_index(names="name").to_dict("records")}
+    values |= {"notes": genes.attrs, "read": {"n_rows": 0}}
+    return write_text(path, render("panel.html", [plots.coverage_figure(programmes)], **values))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    """Return a record per gene, its columns without their prefix."""
+    plain = table.rename(columns=lambda name: name.removeprefix("tamis_"))
+    return list(plain.reset_index(names="name").to_dict("records"))

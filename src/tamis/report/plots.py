@@ -167,3 +167,19 @@ def score_figures(
         layout = axes("number of features" if sizes else "", score, True)
         figures.append(Figure(f"score-{score}", score.capitalize(), f"{MEANINGS[score].capitalize()}.", data, layout))
     return figures
+
+
+def coverage_figure(programmes: Any) -> Figure:
+    """Draw how much of each programme the panel predicts."""
+    counts = [f"{len(own)} of {n}" for own, n in zip(programmes["selected"], programmes["n_genes"], strict=True)]
+    bars: dict[str, Any] = {"x": rounded(programmes["covered"]), "y": [label(name) for name in programmes.index]}
+    bars |= {"type": "bar", "orientation": "h", "marker": {"color": CHOSEN}, "hoverinfo": "x+text"}
+    bars |= {"text": counts, "textposition": "outside", "cliponaxis": False}
+    layout = axes("share predicted", "programme", False, height=max(320, 90 + 24 * len(programmes)))
+    layout["yaxis"] |= {"type": "category", "autorange": "reversed", "dtick": 1}
+    layout["xaxis"] |= {"range": [0, 1.25]}
+    caption = (
+        "How much the panel predicts, in cells held out, of what the programmes explain of their genes; 1 is all of "
+        "it. Beside each bar: its genes in the panel."
+    )
+    return Figure("coverage", "How much of each programme is covered", caption, [bars], layout)

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
-from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread
+from tamis.io.readers import numbers as written
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
 from tamis.io.readers.table import Request
 
@@ -114,9 +113,9 @@ def encode(
     if types.is_boolean(kind):
         return _boolean(name, column, texts)
     if types.is_timestamp(kind) or types.is_date(kind):
-        return _dated(name, "date", days_of(column), texts)
+        return _dated(name, "date", written.days_of(column), texts)
     if types.is_duration(kind) or types.is_time(kind):
-        return _dated(name, "duration", seconds_of(column), texts)
+        return _dated(name, "duration", written.seconds_of(column), texts)
     return left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
 
 
@@ -130,7 +129,7 @@ def _from_text(name: str, cells: Any, request: Request, decimal: str | None, kee
     if len(codes := cells.filter(pc.match_substring_regex(cells, CODE))):
         text = f"{codes[0].as_py()!r} begins with a zero, so that it was read as a category"
         return _words(name, cells, keep, text)
-    numbers = read_numbers(cells, decimal, request.thousands, request.asked_decimal is not None)
+    numbers = written.read_numbers(cells, decimal, request.thousands, request.asked_decimal is not None)
     if numbers.values is not None:
         return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
     if numbers.undecided:
@@ -142,15 +141,15 @@ def _from_text(name: str, cells: Any, request: Request, decimal: str | None, kee
 
 
 def _time(name: str, cells: Any, day_first: bool | None) -> Feature | Finding | None:
-    different, places = distinct(cells)
-    are_dates, days = read_dates(different, day_first)
+    different, places = written.distinct(cells)
+    are_dates, days = written.read_dates(different, day_first)
     if days is not None:
-        return _dated(name, "date", spread(days, places), cells.to_pylist())
+        return _dated(name, "date", written.spread(days, places), cells.to_pylist())
     if are_dates:
         example = different[0].as_py()
         return left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
-    seconds = read_durations(different)
-    return None if seconds is None else _dated(name, "duration", spread(seconds, places), cells.to_pylist())
+    seconds = written.read_durations(different)
+    return None if seconds is None else _dated(name, "duration", written.spread(seconds, places), cells.to_pylist())
 
 
 def _words(name: str, cells: Any, keep: bool, told: str = CATEGORIES) -> Feature | Finding:
@@ -211,7 +210,7 @@ def _dated(name: str, kind: str, values: Floats, texts: list[Any]) -> Feature:
     return Feature(name, kind, values[:, None], (name,), texts, (finding,))
 
 
-def _mixture(name: str, numbers: Numbers) -> Finding:
+def _mixture(name: str, numbers: written.Numbers) -> Finding:
     if numbers.contrary:
         first, second = numbers.contrary
         return left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
