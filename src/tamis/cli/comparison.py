@@ -11,7 +11,7 @@ from tamis.cli import fitting, output, results
 from tamis.cli import options as o
 from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording
-from tamis.io.readers import Table
+from tamis.io.readers import ReadReport, Table
 from tamis.metrics import dense_sample, score_columns
 from tamis.report import Entry, write_comparison
 from tamis.report.analysis import random_means
@@ -94,12 +94,11 @@ class _Comparison:
             raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}; leave --set {min(strange)} out.")
         return {name: value for name, value in self.settings.items() if name in known[method]}
 
-    def _told(self, tables: dict[str, Table]) -> Table:
-        """Return the table whose report is printed; methods that take missing cells are named beside it."""
+    def _told(self, tables: dict[str, Table]) -> ReadReport:
+        """Return the report that is printed; methods that take missing cells are named beside it."""
         report = self.table.report
         keeping = [method for method, table in tables.items() if table.report.filled != report.filled]
-        filled = f"{report.filled} (kept for {', '.join(keeping)})" if keeping else report.filled
-        return replace(self.table, report=replace(report, filled=filled))
+        return replace(report, filled=f"{report.filled} (kept for {', '.join(keeping)})") if keeping else report
 
     def _fit_all(self, tables: dict[str, Table], settings: dict[str, Any], bar: Bar) -> None:
         sample = dense_sample(self.table.X, random_state=self.seed)

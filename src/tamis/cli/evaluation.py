@@ -47,7 +47,7 @@ def evaluate(given: Any) -> None:
     if given.json:
         output.print_json(document)
     else:
-        output.print_read(table)
+        output.print_read(table.report)
         _print(document, given, verdict)
 
 
@@ -154,5 +154,5 @@ def apply(given: Any) -> None:
         table = fitting.read_with_bar(given.file, given.reading.request(only=names), bar)
         reduced = results.reduced_table(table, table.original_names, path)
         write_table(path, reduced, source=given.file, transpose="transpose" in given.reading.options)
-    output.print_read(table)
+    output.print_read(table.report)
     output.say(f"{reduced.shape[0]} samples with {reduced.shape[1]} features: {path}", fold=False)

@@ -57,9 +57,9 @@ def print_table(
     Console().print(drawn)
 
 
-def print_read(table: Any) -> None:
+def print_read(report: Any) -> None:
     """Print what was read in three lines, and what should be noticed."""
-    for line in table.report.lines():
+    for line in report.lines():
         say(line)
 
 

@@ -57,7 +57,7 @@ class _Selection:
         self.shape = parse_shape(given.image_shape, self.table.shape[1])
         shown = not given.json and processes.is_first()
         if shown:
-            output.print_read(self.table)
+            output.print_read(self.table.report)
         size = fitting.size_for(self.table, self.k)
         bar.stage("Starting")
         lists: dict[str, Any] = {"keep": split(given.must_keep), "never": split(given.never)}

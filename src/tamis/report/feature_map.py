@@ -17,7 +17,8 @@ GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 def map_figure(analysis: Analysis) -> Figure:
     """Draw every feature as a point: around each chosen one those that it stands for, below those like none of them."""
-    circles = thinned(analysis)
+    share = min(1.0, MAX_POINTS / max(1, len(analysis.others)))  # Too many to draw are thinned out evenly.
+    circles = {i: members[: int(np.ceil(share * len(members)))] for i, members in analysis.represented().items()}
     alone = circles.pop(-1)
     radii = np.array([np.sqrt(len(members) + 5) for members in circles.values()])
     centres = shelves(2 * radii + 1)
@@ -47,12 +48,6 @@ def map_figure(analysis: Analysis) -> Figure:
         + f" {shown:,} of {total:,} points are drawn." * (shown < total)
     )
     return Figure("map", "Which chosen feature stands for which others", caption, [*data, hubs], layout)
-
-
-def thinned(analysis: Analysis) -> dict[int, Places]:
-    """Return what each chosen feature stands for, evenly thinned out if these are too many to draw."""
-    share = min(1.0, MAX_POINTS / max(1, len(analysis.others)))
-    return {i: members[: int(np.ceil(share * len(members)))] for i, members in analysis.represented().items()}
 
 
 def shelves(diameters: Array) -> Array:

@@ -13,10 +13,8 @@ from tamis.io.errors import TableError
 from tamis.io.memory import check_room, check_stored
 from tamis.io.readers import streaming
 from tamis.io.readers.arrays import Member, assemble, pick
-from tamis.io.readers.report import listed
-from tamis.io.readers.table import Progress, Request, Table, label_array
+from tamis.io.readers.table import Progress, Request, Table
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.stores import column_of, columns_of, index_of
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -47,16 +45,3 @@ def values(item: Any, name: str) -> NDArray[Any]:
         raise TableError(f"the data set {name!r} is empty; choose another with --key.")
     check_stored(item, f"the data set {name!r}")
     return np.asarray(item[()])
-
-
-def with_cells(table: Table, root: Any, request: Request) -> Table:
-    """Return a table with the names and labels of the cells that an AnnData store keeps in obs."""
-    obs = root["obs"]
-    for option, name in (("--index", request.index), ("--labels", request.labels)):
-        if name is not None and name not in (known := columns_of(obs)):
-            raise TableError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
-    samples = index_of(obs) if request.index is None else column_of(obs, request.index)
-    y = None if request.labels is None else label_array(column_of(obs, request.labels))
-    if {len(samples), len(samples if y is None else y)} != {table.shape[0]}:
-        raise TableError(f"holds {len(samples)} names or labels of samples for {table.shape[0]} rows; save it anew.")
-    return Table(table.X, table.feature_names, samples.astype(str).astype(object), y, "cell", request.labels or "label")
