@@ -92,10 +92,9 @@ def check_rows(table: Table) -> None:
     from tamis.base import MIN_ROWS
 
     if table.shape[0] < MIN_ROWS:
-        raise UsageError(
-            f"the table has {counted(table.shape[0], 'row')}, but rows are compared with each other and at least "
-            f"{MIN_ROWS} are needed; pass --transpose if its features are in rows."
-        )
+        why = f"rows are compared with each other and at least {MIN_ROWS} are needed"
+        remedy = "pass --transpose if its features are in rows"
+        raise UsageError(f"the table has {counted(table.shape[0], 'row')}, but {why}; {remedy}.")
 
 
 def size_for(table: Table, k: int | None = None) -> int:

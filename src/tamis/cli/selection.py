@@ -64,10 +64,9 @@ class _Selection:
         settings = parse_settings(given)
         unfitted = fitting.make_selector(given.method, size, self.table, given.seed, settings=settings, **lists)
         if shown and self.k is None:
-            output.say(
-                f"No -k was given: {size} features are chosen, the fewest that explain the structure of the table; "
-                "tamis curve shows what more would add, and -k asks for another number."
-            )
+            fewest = f"{size} features are chosen, the fewest that explain the structure of the table"
+            more = "tamis curve shows what more would add, and -k asks for another number"
+            output.say(f"No -k was given: {fewest}; {more}.")
         with interruptible() as state:
             self.selector = fitting.fit(unfitted, self.table, bar, state)
         self.stopped = state.asked and hasattr(self.selector, "history_")

@@ -66,10 +66,9 @@ def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -
     """Read a fitted selector that :func:`save` wrote, of one of the classes, which are given by name."""
     document, tensors = _open(Path(path))
     if document.get("format") != FORMAT:
-        raise LoadError(
-            f"{path} is in format {document.get('format')!r} (written by tamis {document.get('tamis')}); this is tamis "
-            f"{__version__}, which reads format {FORMAT}. Install the tamis that wrote it, or save it anew."
-        )
+        found = f"{path} is in format {document.get('format')!r} (written by tamis {document.get('tamis')})"
+        own = f"this is tamis {__version__}, which reads format {FORMAT}"
+        raise LoadError(f"{found}; {own}. Install the tamis that wrote it, or save it anew.")
     try:
         return _rebuild(document, tensors, classes)
     except MemoryError as error:

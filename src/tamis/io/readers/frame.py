@@ -112,10 +112,9 @@ def _check_marks(findings: Sequence[Finding]) -> None:
     if undecided := [finding for finding in findings if finding.kind == UNDECIDED]:
         cell, names = undecided[0].text, [finding.features[0] for finding in undecided]
         mark, word = (",", "comma") if "," in cell else (".", "point")
-        raise TableError(
-            f"the {word} of {cell!r} in {listed(names)} may be a decimal or a thousands mark; pass --decimal '{mark}' "
-            f"or --thousands '{mark}', or leave it out with --drop {shell_word(names[0])}."
-        )
+        doubt = f"the {word} of {cell!r} in {listed(names)} may be a decimal or a thousands mark"
+        options = f"--decimal '{mark}' or --thousands '{mark}', or leave it out with --drop {shell_word(names[0])}"
+        raise TableError(f"{doubt}; pass {options}.")
 
 
 def _label_like(features: Sequence[Feature], request: Request) -> list[Finding]:

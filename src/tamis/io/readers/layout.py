@@ -237,11 +237,10 @@ def _check_widths(rows: list[Row], delimiter: str, request: Request) -> None:
     width = len(rows[0].cells)
     for row in rows:
         if len(row.cells) != width:
-            raise TableError(
-                f"line {row.line + 1} has {counted(len(row.cells), 'cell')}, but the first line of the table has "
-                f"{width} (the delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}); every line must have as "
-                "many, or pass --delimiter, --skip-rows or --comment."
-            )
+            found = f"line {row.line + 1} has {counted(len(row.cells), 'cell')}"
+            mark = f"the delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}"
+            remedy = "every line must have as many, or pass --delimiter, --skip-rows or --comment"
+            raise TableError(f"{found}, but the first line of the table has {width} ({mark}); {remedy}.")
     if width == 1 and request.delimiter is not None and any(mark in rows[-1].cells[0] for mark in ",;\t|"):
         raise TableError(f"has one feature only with the delimiter {delimiter!r}; pass another with --delimiter.")
 

@@ -40,10 +40,9 @@ def mark_missing(table: Table, request: Request) -> Table:
     infinite = _counts(X, np.isinf)
     if total := int(infinite.sum()):
         names = table.feature_names[infinite > 0]
-        raise TableError(
-            f"{counted(total, 'cell')} of {listed(names)} {'is' if total == 1 else 'are'} infinite; pass --na-values "
-            f"inf,-inf to treat them as missing, or leave features out with --drop {shell_word(str(names[0]))}."
-        )
+        fault = f"{counted(total, 'cell')} of {listed(names)} {'is' if total == 1 else 'are'} infinite"
+        drop = f"leave features out with --drop {shell_word(str(names[0]))}"
+        raise TableError(f"{fault}; pass --na-values inf,-inf to treat them as missing, or {drop}.")
     return replace(table, X=X)
 
 

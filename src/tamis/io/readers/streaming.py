@@ -95,9 +95,8 @@ def finish(table: Table, request: Request, progress: Progress) -> Table:
         source = Derived(source, None, factors, request.log1p)
     found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     if found.non_finite.any():
-        raise TableError(
-            f"{counted(int(found.non_finite.sum()), 'cell')} of {listed(table.feature_names[found.non_finite > 0])} "
-            f"missing or infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so "
-            "read it with --whole, fill the gaps, or leave features out with --drop."
-        )
+        cells, names = counted(int(found.non_finite.sum()), "cell"), listed(table.feature_names[found.non_finite > 0])
+        remedy = "read it with --whole, fill the gaps, or leave features out with --drop"
+        fault = f"{cells} of {names} missing or infinite, the first in row {found.bad_row}"
+        raise TableError(f"{fault}; a table that is read in pieces must have none, so {remedy}.")
     return replace(table, X=source)

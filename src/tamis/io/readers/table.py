@@ -175,10 +175,8 @@ def places_of(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
     """Return the positions of the names wanted; raise :class:`TableError` if some are not there."""
     known = {name: place for place, name in enumerate(names)}
     if missing := [name for name in wanted if name not in known]:
-        raise TableError(
-            f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
-            f"{nearest(missing[0], names)}."
-        )
+        fault = f"{len(missing)} of the {len(wanted)} selected features are not in the file"
+        raise TableError(f"{fault}: {listed(missing)}{nearest(missing[0], names)}.")
     return [known[name] for name in wanted]
 
 

@@ -107,10 +107,8 @@ def _misshapen(message: str) -> TableError:
         return TableError(f"cannot be read as a text table ({message.splitlines()[0].rstrip('.')}).")
     width, found, line = ragged.groups()
     shown = line.splitlines()[0][:40] if line.strip() else ""
-    return TableError(
-        f"the line {shown!r} has {counted(int(found), 'cell')}, but the first line of the table has {width}; every "
-        "line must have as many, or pass --comment if it is a comment."
-    )
+    fault = f"the line {shown!r} has {counted(int(found), 'cell')}, but the first line of the table has {width}"
+    return TableError(f"{fault}; every line must have as many, or pass --comment if it is a comment.")
 
 
 def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:

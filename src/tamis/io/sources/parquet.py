@@ -99,10 +99,8 @@ def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
     if schema.names != first.names:
         missing = [name for name in first.names if name not in schema.names]
         lack = f", lacking {missing[0]!r}," if missing else ""
-        raise TableError(
-            f"{path}: has {len(schema.names)} features{lack} where the first part has {len(first.names)}; all parts "
-            "of a table need the same ones in the same order."
-        )
+        fault = f"has {len(schema.names)} features{lack} where the first part has {len(first.names)}"
+        raise TableError(f"{path}: {fault}; all parts of a table need the same ones in the same order.")
     for name in columns:
         if not is_number(schema.field(name).type):
             raise TableError(f"{path}: the feature {name!r} holds {schema.field(name).type}, not numbers.")
