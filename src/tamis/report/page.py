@@ -20,7 +20,6 @@ from tamis.io.readers.report import LEFT_OUT, ReadReport, listed, merged
 from tamis.io.readers.table import Table
 from tamis.report import plots
 from tamis.report.analysis import Analysis, rows
-from tamis.report.feature_map import map_figure
 from tamis.verdict import Verdict
 
 MAX_BYTES = 5_900_000
@@ -60,7 +59,7 @@ def write_report(
     values |= {"n_samples": table.shape[0], "read": table.report, "findings": finding_rows(table.report)}
     values |= {"verdict": verdict, "steps": steps, "meanings": plots.MEANINGS}
     values["details"] = plots.training_figures(selector)
-    figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
+    figures = [plots.map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     if image_shape:
         mean = summarise_columns(table.X).mean
         figures[:0] = plots.pixel_figures(selector.selected_, analysis, mean, image_shape)
