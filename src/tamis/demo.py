@@ -1,15 +1,12 @@
 """A first look at tamis: ``python -m tamis.demo`` picks two moons out of nuisance and copied features."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tamis.extras import require
 from tamis.synthetic import PlantedTable, moons_with_copies
-
-if TYPE_CHECKING:
-    from tamis.selectors.lscae import LSCAE
 
 OUTPUT = Path("demo-output")
 
@@ -19,13 +16,16 @@ def main(output: Path = OUTPUT) -> Path:
     require("The demo", "rich", "matplotlib", "jinja2", "plotly")
     from rich.console import Console
 
+    from tamis import LSCAE, ProgressBar
+
     console = Console()
     table = moons_with_copies(6, seed=0)
     console.print(
         f"A table of {table.X.shape[0]} rows and {table.X.shape[1]} features: two moons, a noisy copy of both "
         "coordinates, six nuisance features and their copies. Which two features carry its structure?"
     )
-    selector = fit_with_bar(table, console)
+    with ProgressBar(console) as bar:
+        selector = LSCAE(n_features_to_select=2, callbacks=bar, random_state=0).fit(table.X)
     console.print(_chosen(selector, table))
     console.print(str(selector.verdict_))
     path = draw(selector, table, output)
@@ -35,7 +35,7 @@ def main(output: Path = OUTPUT) -> Path:
     return path
 
 
-def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
+def report(selector: Any, table: PlantedTable, output: Path) -> Path:
     """Write the page that ``tamis select`` would write."""
     from tamis.io.readers import Table
     from tamis.report import analyse, write_report
@@ -45,17 +45,7 @@ def report(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
     return write_report(output / "report.html", selector, read, analysis, selector.verdict_, title="Two moons")
 
 
-def fit_with_bar(table: PlantedTable, console: Any) -> "LSCAE":
-    """Fit with a progress bar that a callback moves."""
-    from tamis import LSCAE, ProgressBar
-
-    with ProgressBar(console) as bar:
-        selector = LSCAE(n_features_to_select=2, callbacks=bar, random_state=0)
-        selector.fit(table.X)
-        return selector
-
-
-def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:
+def _chosen(selector: Any, table: PlantedTable) -> Any:
     from rich.table import Table
 
     printed = Table(title="Chosen features")
@@ -66,7 +56,7 @@ def _chosen(selector: "LSCAE", table: PlantedTable) -> Any:
     return printed
 
 
-def draw(selector: "LSCAE", table: PlantedTable, output: Path) -> Path:
+def draw(selector: Any, table: PlantedTable, output: Path) -> Path:
     """Draw the rows on the chosen features, on two others, and the training curve."""
     import matplotlib
 

@@ -102,9 +102,8 @@ class StructureDisplay(_Display):
         for which, colour, label in ((passed, BLUE, "structured"), (~passed, GREY, "chance")):
             ax.scatter(places[which], heights[which], 14, colour, label=f"{label} ({which.sum()})")
         if chosen.any():
-            ax.scatter(
-                places[chosen], heights[chosen], 60, "none", edgecolors=ORANGE, label=f"selected ({chosen.sum()})"
-            )
+            label = f"selected ({chosen.sum()})"
+            ax.scatter(places[chosen], heights[chosen], 60, "none", edgecolors=ORANGE, label=label)
         ax.set(xlabel="features, by their evidence", ylabel="−log₁₀ p", title=f"Structure at fdr = {found.fdr:g}")
         ax.legend()
 

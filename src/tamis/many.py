@@ -1,6 +1,6 @@
 """Many fits at once, on whatever engine joblib is told to use: processes, Dask or Ray."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -32,18 +32,8 @@ def fit_many(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> 
     >>> with joblib.parallel_config("dask"):  # doctest: +SKIP
     ...     curve = fit_many([LSCAE(k, random_state=0) for k in (10, 20, 50)], X)
     """
-    return list(fits(selectors, X, n_jobs=n_jobs))
-
-
-def fits(selectors: Iterable[Any], X: Any, *, n_jobs: int | None = None) -> Iterator[Any]:
-    """Yield fitted clones in the order given, each as soon as it and those before it are done."""
-    ready = [_without_callbacks(clone(selector)) for selector in selectors]
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_fitted)(selector, X) for selector in ready)
-
-
-def _without_callbacks(selector: Any) -> Any:
-    return selector.set_params(callbacks=()) if "callbacks" in selector.get_params(deep=False) else selector
-
-
-def _fitted(selector: Any, X: Any) -> Any:
-    return selector.fit(X)
+    ready = [clone(selector) for selector in selectors]
+    for selector in ready:
+        if hasattr(selector, "callbacks"):
+            selector.set_params(callbacks=())
+    return list(Parallel(n_jobs=n_jobs)(delayed(selector.fit)(X) for selector in ready))

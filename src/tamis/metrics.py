@@ -32,15 +32,9 @@ def clustering_accuracy(labels: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def kmeans_accuracies(
-    X: Any,
-    labels: ArrayLike,
-    *,
-    n_runs: int = 20,
-    init: str = "k-means++",
-    random_state: Any = None,
-    X_test: Any = None,
-    labels_test: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+    X: Any, labels: ArrayLike, *, n_runs: int = 20, init: str = "k-means++", random_state: Any = None,
+    X_test: Any = None, labels_test: ArrayLike | None = None,
+) -> Array:  # fmt: skip
     """Return the clustering accuracy of several runs of k-means, each from a single start.
 
     There are as many clusters as labels. With ``X_test`` the centres found on X are scored on that.
@@ -89,18 +83,14 @@ def reconstruction_errors(
     fold = check_random_state(random_state).permutation(len(Z)) % min(n_folds, len(Z))
     squares = np.zeros(len(wanted))
     for held in range(fold.max() + 1):
-        squares += _squared_errors(Z[fold != held], Z[fold == held], columns, taken)
+        known, new = Z[fold != held], Z[fold == held]
+        lost = _ridge(known[:, columns], known[:, taken], new[:, columns])
+        lost -= new[:, taken]
+        squares += np.einsum("ij,ij->j", lost, lost)
     energy = np.einsum("ij,ij->j", Z, Z)[wanted]
     errors = squares / np.where(energy > TINY, energy, 1.0)
     errors[np.isin(wanted, columns) | (energy <= TINY)] = 0.0
     return errors
-
-
-def _squared_errors(known: Array, new: Array, columns: NDArray[np.intp], taken: Any) -> Array:
-    errors = _ridge(known[:, columns], known[:, taken], new[:, columns])
-    errors -= new[:, taken]
-    squares: Array = np.einsum("ij,ij->j", errors, errors)
-    return squares
 
 
 def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
@@ -166,36 +156,16 @@ def score_columns(
 ) -> dict[str, float]:
     """Score a list of features, however it was chosen.
 
-    Parameters
-    ----------
-    sample : Sample
-        From :func:`dense_sample`.
-    columns : array of int
-        The list.
-    labels : array, optional
-        A label per row of the whole table; adds the mean accuracy of five k-means runs.
-    n_targets : int, default=1000
-        Largest number of other features, drawn at random, that are predicted.
-    random_state : int or RandomState, default=0
-        Seed of the targets, folds and k-means.
-
-    Returns
-    -------
-    dict
-        ``explained`` (share of the variance of the other features that the list predicts, each counting as 0 if its
-        mean predicts it better), ``smoothness``, ``J`` (``log(1 − explained) − log smoothness``, small is good),
-        ``redundancy`` and, with labels, ``accuracy``.
+    Returns ``explained`` (share of the variance of at most ``n_targets`` other features that the list predicts, each
+    counting as 0 if its mean predicts it better), ``smoothness``, ``redundancy`` and, with a label per row of the whole
+    table, ``accuracy``, the mean of five k-means runs.
     """
     Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
     usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
     targets = check_random_state(random_state).permutation(usable)[:n_targets]
     errors = np.minimum(reconstruction_errors(Z, columns, targets=targets), 1.0)
     error = float(errors.mean()) if targets.size else 0.0
-    scores = {
-        "explained": 1 - error,
-        "smoothness": smoothness(Z, columns),
-        "redundancy": redundancy(Z, columns),
-    }
+    scores = {"explained": 1 - error, "smoothness": smoothness(Z, columns), "redundancy": redundancy(Z, columns)}
     if labels is not None:
         known = np.asarray(labels)[sample.rows]
         accuracies = kmeans_accuracies(Z[:, columns], known, n_runs=5, random_state=random_state)

@@ -73,15 +73,9 @@ def moons_with_uniform(n_nuisance: int, seed: int, *, n_samples: int = 1200, noi
 
 
 def blobs_with_copies(
-    n_nuisance: int,
-    seed: int,
-    *,
-    n_samples: int = 600,
-    n_informative: int = 5,
-    n_clusters: int = 4,
-    n_copies: int = 3,
-    copy_noise: float = 0.3,
-) -> PlantedTable:
+    n_nuisance: int, seed: int, *, n_samples: int = 600, n_informative: int = 5, n_clusters: int = 4,
+    n_copies: int = 3, copy_noise: float = 0.3,
+) -> PlantedTable:  # fmt: skip
     """Make Gaussian clusters in a few informative features, noisy copies of each, and Gaussian nuisance features."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(n_clusters, size=n_samples)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tamis.cli import comparison
+from tamis.cli import fitting
 
 
 def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
@@ -28,13 +28,13 @@ def test_the_page_of_a_curve_holds_every_list(run, table_file, roles, tmp_path):
 
 
 def test_curve_keeps_finished_sizes(run, table_file, roles, quick_options, tmp_path, monkeypatch):
-    inner = comparison.fit_one
+    inner = fitting.fit
 
-    def interrupted_at_two(task, seed, bar, state):
-        state.asked = task.k == 2
-        return inner(task, seed, bar, state)
+    def interrupted_at_two(selector, table, bar, state, title):
+        state.asked = selector.n_features_to_select == 2
+        return inner(selector, table, bar, state, title)
 
-    monkeypatch.setattr("tamis.cli.comparison.fit_one", interrupted_at_two)
+    monkeypatch.setattr(fitting, "fit", interrupted_at_two)
     result = run("curve", table_file, "-k", "1,2,4", "-o", "out", "--json", *roles, *quick_options)
     assert result.exit_code == 130
     document = json.loads(result.stdout)

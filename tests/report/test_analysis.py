@@ -3,8 +3,7 @@ import pytest
 
 from tamis.io.readers import read
 from tamis.io.readers.table import Table
-from tamis.report.analysis import analyse, best_members, components, nearest_chosen, owners, turned
-from tamis.report.features import rows
+from tamis.report.analysis import analyse, best_members, components, nearest_chosen, owners, rows, turned
 
 
 def test_nearest_chosen_is_the_most_correlated_other_one(rng):

@@ -3,8 +3,8 @@ import numpy as np
 from tamis import LSCAE
 from tamis.io.readers.table import Table
 from tamis.report import analyse, write_report
-from tamis.report.feature_map import MAX_POINTS, map_figure, shelves
-from tamis.report.features import rows
+from tamis.report.analysis import rows
+from tamis.report.plots import MAX_MAPPED, map_figure, shelves
 
 
 def test_every_feature_has_a_reason_and_evidence(analysis):
@@ -41,11 +41,11 @@ def test_the_map_draws_every_feature_once(analysis):
 
 
 def test_a_map_of_many_features_is_thinned_out(analysis, monkeypatch):
-    monkeypatch.setattr("tamis.report.feature_map.MAX_POINTS", 3)
+    monkeypatch.setattr("tamis.report.plots.MAX_MAPPED", 3)
     figure = map_figure(analysis)
     assert sum(len(trace["x"]) for trace in figure.data) < len(analysis.names)
     assert f"of {len(analysis.others)} points are drawn" in figure.caption
-    assert MAX_POINTS > 5000
+    assert MAX_MAPPED > 5000
 
 
 def test_circles_do_not_touch(rng):

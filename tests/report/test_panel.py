@@ -3,7 +3,8 @@ import re
 import numpy as np
 import pytest
 
-from tamis.report.panel import coverage_figure, write_panel
+from tamis.report.page import write_panel
+from tamis.report.plots import coverage_figure
 
 pandas = pytest.importorskip("pandas")
 NASTY = "<script>alert(1)</script>"

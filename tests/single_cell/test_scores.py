@@ -8,7 +8,7 @@ from tamis.single_cell import scores
 
 def test_neighbour_overlap_against_loops(rng):
     X = rng.standard_normal((60, 5))
-    near, other = scores.neighbours(X), scores.neighbours(X + 0.3 * rng.standard_normal(X.shape))
+    near, other = scores.nearest(X), scores.nearest(X + 0.3 * rng.standard_normal(X.shape))
     assert near.shape == (60, 29)
     assert not (near == np.arange(60)[:, None]).any()
     shares = {k: np.mean([len(set(a[: k - 1]) & set(b[: k - 1])) / (k - 1) for a, b in zip(near, other, strict=True)])

@@ -14,7 +14,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     from tamis.extras import EXTRAS, require
 
-    quit_on_signals()
+    # Ctrl-C and SIGTERM end the process at any moment, also while modules are imported or it is ending. Only the main
+    # thread may see to it; whoever runs the command in another one has handlers of their own.
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, quit_at_once)
+        signal.signal(signal.SIGTERM, quit_at_once)
     try:
         require("The command tamis", *EXTRAS["cli"])
     except ImportError as error:
@@ -25,14 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from tamis.cli.app import app
 
     app(args=None if arguments is None else list(arguments), prog_name="tamis")
-
-
-def quit_on_signals() -> None:
-    """Let Ctrl-C and SIGTERM end the process at any moment, also while modules are imported or it is ending."""
-    # Only the main thread may do so; whoever runs the command in another one has handlers of their own.
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, quit_at_once)
-        signal.signal(signal.SIGTERM, quit_at_once)
 
 
 def quit_at_once(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)

@@ -58,7 +58,7 @@ def select(
 
 
 @app.command(cls=o.Command)
-@o.command("reuse:check")
+@o.command("evaluation:check")
 def check(file: o.File, json: o.Json = False, quiet: o.Quiet = False) -> None:
     """Show what is read of a table, and how to change it.
 
@@ -128,7 +128,7 @@ def compare(
 
 
 @app.command(cls=o.Command)
-@o.command("reuse:apply")
+@o.command("evaluation:apply")
 def apply(
     selector: o.Saved, file: o.File, output: o.Reduced = None, force: o.Force = False, quiet: o.Quiet = False
 ) -> None:

@@ -2,44 +2,25 @@
 
 import time
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import typer
 
 from tamis.cli import fitting, output, results
 from tamis.cli import options as o
-from tamis.cli.progress import Bar, Interruption, interruptible
+from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording
-from tamis.io.readers import Table
+from tamis.io.readers import ReadReport, Table
 from tamis.metrics import dense_sample, score_columns
 from tamis.report import Entry, write_comparison
 from tamis.report.analysis import random_means
 from tamis.selectors import SELECTORS
 
 USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
-"""Compared by default, as far as they are there: the quick ones, and what they must beat."""
+"""Compared by default: the quick ones, and what they must beat."""
 
 RANDOM_LISTS = 3
-
-
-class Task(NamedTuple):
-    """One fit of several: the method, the size, the table that it is fitted on, and its parameters."""
-
-    method: str
-    k: int
-    table: Table
-    settings: dict[str, Any]
-
-
-def wanted_methods(text: str | None) -> list[str]:
-    """Return the methods that a user names: ``a,b,c``, ``all``, or by default the usual ones."""
-    if text == "all":
-        return list(SELECTORS)
-    wanted = list(dict.fromkeys(o.split([text]))) if text else [name for name in USUAL if name in SELECTORS]
-    for name in wanted:
-        if name not in SELECTORS:
-            SELECTORS[name]  # Raises the sentence that names the nearest method.
-    return wanted
 
 
 def curve(given: Any) -> None:
@@ -50,7 +31,10 @@ def curve(given: Any) -> None:
 
 def compare(given: Any) -> None:
     """Choose lists by several methods."""
-    _Comparison("compare", given, wanted_methods(given.methods), [given.k]).run()
+    methods = SELECTORS if given.methods == "all" else dict.fromkeys(o.split([given.methods or ",".join(USUAL)]))
+    for name in methods:
+        SELECTORS[name]  # Raises the sentence that names the nearest method.
+    _Comparison("compare", given, list(methods), [given.k]).run()
 
 
 class _Comparison:
@@ -76,10 +60,10 @@ class _Comparison:
             fitting.check_rows(self.table)
             if self.command == "curve":
                 self._suggest()
-            tasks = self._tasks(read)
+            tables, settings = self._tables(read), {method: self._own_settings(method) for method in self.methods}
             if not given.json:
-                output.print_read(self._told(tasks))
-            self._fit_all(tasks, bar)
+                output.print_read(self._told(tables))
+            self._fit_all(tables, settings, bar)
             with recording():
                 self._write()
         self._show()
@@ -87,7 +71,7 @@ class _Comparison:
     def _suggest(self) -> None:
         """Find the number of features that explains the structure, and sizes around it if none were named."""
         try:
-            self.suggested = fitting.suggested_size(self.table)
+            self.suggested = fitting.size_for(self.table)
         except o.NoStructureFoundError:
             if not self.sizes:
                 raise
@@ -95,12 +79,11 @@ class _Comparison:
             around = {max(1, self.suggested * factor // 4) for factor in (1, 2, 3, 4, 6, 8)}
             self.sizes = sorted(size for size in around if size <= len(self.table.original_names))
 
-    def _tasks(self, read: Table) -> list[Task]:
-        """Return what to fit; methods that take missing cells get the table as it was read."""
+    def _tables(self, read: Table) -> dict[str, Table]:
+        """Return the table of each method; those that take missing cells get it as it was read."""
         way = self.given.reading.missing
         keeping = {m for m in self.methods if way == "keep" or (way is None and fitting.allows_missing(m))}
-        tables = {m: fitting.fill_for(read, "keep", m) if m in keeping else self.table for m in self.methods}
-        return [Task(m, size, tables[m], self._own_settings(m)) for m in self.methods for size in self.sizes]
+        return {m: fitting.fill_for(read, "keep", m) if m in keeping else self.table for m in self.methods}
 
     def _own_settings(self, method: str) -> dict[str, Any]:
         """Return the settings that a method knows; ``compare`` passes each one its own."""
@@ -111,25 +94,27 @@ class _Comparison:
             raise o.UsageError(f"none of the methods has a parameter {min(strange)!r}; leave --set {min(strange)} out.")
         return {name: value for name, value in self.settings.items() if name in known[method]}
 
-    def _told(self, tasks: list[Task]) -> Table:
-        """Return the table whose report is printed; methods that take missing cells are named beside it."""
+    def _told(self, tables: dict[str, Table]) -> ReadReport:
+        """Return the report that is printed; methods that take missing cells are named beside it."""
         report = self.table.report
-        keeping = dict.fromkeys(task.method for task in tasks if task.table.report.filled != report.filled)
-        filled = f"{report.filled} (kept for {', '.join(keeping)})" if keeping else report.filled
-        return replace(self.table, report=replace(report, filled=filled))
+        keeping = [method for method, table in tables.items() if table.report.filled != report.filled]
+        return replace(report, filled=f"{report.filled} (kept for {', '.join(keeping)})") if keeping else report
 
-    def _fit_all(self, tasks: list[Task], bar: Bar) -> None:
+    def _fit_all(self, tables: dict[str, Table], settings: dict[str, Any], bar: Bar) -> None:
         sample = dense_sample(self.table.X, random_state=self.seed)
         with interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
-            for task in tasks:
-                selected, seconds = fit_one(task, self.seed, bar, state)
+            for method, k in product(self.methods, self.sizes):
+                begun = time.monotonic()
+                unfitted = fitting.make_selector(method, k, tables[method], self.seed, settings=settings[method])
+                selected = fitting.fit(unfitted, tables[method], bar, state, f"{method}, k = {k}").selected_
+                seconds = time.monotonic() - begun
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
                 scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
                 random = random_means(sample, len(selected), self.table.y, RANDOM_LISTS, self.seed)
-                name = f"k = {task.k}" if self.command == "curve" else task.method
+                name = f"k = {k}" if self.command == "curve" else method
                 names = self.table.names_of(selected)
-                self.entries.append(Entry(name, task.method, task.k, self.seed, names, scores, random, seconds))
+                self.entries.append(Entry(name, method, k, self.seed, names, scores, random, seconds))
         self.interrupted = state.asked
         if not self.entries:
             raise KeyboardInterrupt
@@ -161,20 +146,10 @@ class _Comparison:
         else:
             headings = ["k" if self.command == "curve" else "method", *self.entries[0].scores, "seconds"]
             names = [str(entry.k) if self.command == "curve" else entry.name for entry in self.entries]
-            rows = [
-                [name, *(f"{value:.3f}" for value in entry.scores.values()), f"{entry.seconds:.1f}"]
-                for name, entry in zip(names, self.entries, strict=True)
-            ]
+            scores = [[f"{value:.3f}" for value in entry.scores.values()] for entry in self.entries]
+            rows = [[n, *s, f"{e.seconds:.1f}"] for n, s, e in zip(names, scores, self.entries, strict=True)]
             output.print_table(self.given.file.name, headings, rows, numbers=range(1, len(headings)))
             output.say(self.conclusion())
             output.say(f"Page: {self.page}", fold=False)
         if self.interrupted:
             raise typer.Exit(o.EXIT_INTERRUPTED)
-
-
-def fit_one(task: Task, seed: int, bar: Bar, state: Interruption) -> tuple[Any, float]:
-    """Fit one method for one size; return what it selects, and the seconds."""
-    begun = time.monotonic()
-    unfitted = fitting.make_selector(task.method, task.k, task.table, seed, settings=task.settings)
-    selector = fitting.fit(unfitted, task.table, bar, state, f"{task.method}, k = {task.k}")
-    return selector.selected_, time.monotonic() - begun

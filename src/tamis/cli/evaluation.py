@@ -1,6 +1,7 @@
-"""``evaluate``: a list of features against random lists of the same size."""
+"""``evaluate`` a list of features against random ones; ``check`` a file; ``apply`` a saved selector to it."""
 
 import csv
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -8,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
+import tamis
 from tamis.cli import fitting, output, results
 from tamis.cli.options import UsageError, split
 from tamis.cli.progress import Bar
+from tamis.columns import summarise_columns
 from tamis.io.files import recording
-from tamis.io.readers.roles import originals_of
+from tamis.io.readers import fill
+from tamis.io.readers.report import listed
+from tamis.io.readers.table import originals_of
+from tamis.io.sources.source import nameless
+from tamis.io.writers import write_table
 from tamis.metrics import dense_sample, random_columns, score_columns
-from tamis.report import Entry
+from tamis.report import Entry, finding_rows
 from tamis.verdict import Verdict, judge_table
 
 LESS_IS_BETTER = ("redundancy",)
@@ -27,11 +34,10 @@ def evaluate(given: Any) -> None:
         if given.output:
             paths = [given.output / name for name in results.NAMES]
             results.check_outputs(paths, [given.file, Path(given.features)], given.force)
-        read = fitting.read_with_bar(given.file, given.reading.request(), bar)
-        table = fitting.fill_for(read, given.reading.missing, None)
+        table = fitting.read_with_bar(given.file, given.reading.request(), bar)
+        table = fitting.fill_for(table, given.reading.missing, None)
         columns = table.positions(originals_of(names, table.original_names), "--features")
-        chosen = table.names_of(columns)
-        entries = _scored(table, columns, chosen, given, bar)
+        entries = _scored(table, columns, given, bar)
         verdict = judge_table(table.X, columns)
         document = results.document_of("evaluate", given.file, table, **_parts(entries, verdict))
         if given.output:
@@ -41,15 +47,14 @@ def evaluate(given: Any) -> None:
     if given.json:
         output.print_json(document)
     else:
-        output.print_read(table)
+        output.print_read(table.report)
         _print(document, given, verdict)
 
 
-def _scored(table: Any, columns: Any, chosen: list[str], given: Any, bar: Bar) -> list[Entry]:
+def _scored(table: Any, columns: Any, given: Any, bar: Bar) -> list[Entry]:
     """Return the list with its scores, and random lists with theirs."""
     bar.stage("Scoring")
-    sample = dense_sample(table.X, random_state=given.seed)
-    entries = []
+    sample, chosen, entries = dense_sample(table.X, random_state=given.seed), table.names_of(columns), []
     for done, drawn in enumerate([columns, *random_columns(sample, len(columns), given.random_lists, given.seed)]):
         bar.move(done, given.random_lists)
         scores = score_columns(sample, drawn, table.y, random_state=given.seed)
@@ -92,19 +97,14 @@ def listed_features(entry: str) -> tuple[str, ...]:
         return split([entry])
     if path.suffix != ".tamis":
         return _from_text(path)
-    import tamis
+    return saved_names(path, lambda selector: selector.selected_)
 
+
+def saved_names(path: Path, places: Callable[[Any], Any]) -> tuple[str, ...]:
+    """Return some names of a saved selector's features; those of nameless data are numbered as the readers do."""
     selector = tamis.load(path)
-    names = saved_names(selector)
-    return tuple(names[place] for place in selector.selected_)
-
-
-def saved_names(selector: Any) -> tuple[str, ...]:
-    """Return the names of a saved selector's features; those of nameless data are numbered as the readers do."""
-    names = getattr(selector, "feature_names_in_", None)
-    if names is None:
-        names = [f"feature_{i}" for i in range(selector.n_features_in_)]
-    return tuple(str(name) for name in names)
+    names = getattr(selector, "feature_names_in_", nameless(selector.n_features_in_))
+    return tuple(str(name) for name in names[places(selector)])
 
 
 def _from_text(path: Path) -> tuple[str, ...]:
@@ -120,3 +120,39 @@ def _from_text(path: Path) -> tuple[str, ...]:
     if not names:
         raise UsageError(f"{path}: lists no features.")
     return tuple(dict.fromkeys(names))
+
+
+def check(given: Any) -> None:
+    """Print what is read of a file."""
+    way = given.reading.missing
+    with Bar(given.quiet or given.json) as bar:
+        table = fitting.read_with_bar(given.file, given.reading.request(), bar)
+        table = fill(table, way) if way not in (None, "keep") else table
+    if given.json:
+        output.print_json(results.document_of("check", given.file, table, features=table.original_names))
+        return
+    output.say(f"{given.file.name}: {table.report.headline()}.")
+    rows = finding_rows(table.report)
+    if table.report.missing_cells and not table.report.filled:
+        rows.append(("missing", "missing cells are filled with medians, unless the method takes them", "--missing"))
+    constant = summarise_columns(table.X).constant
+    if constant.any():
+        rows.append(("noticed", f"{listed(table.feature_names[constant])}: one value only, and never chosen", ""))
+    if rows:
+        output.print_table("What to know about it", ["what", "remark", "option"], rows)
+    else:
+        output.say("Nothing was assumed, left out or noticed.")
+
+
+def apply(given: Any) -> None:
+    """Write the features of a file that a saved selector chose."""
+    with Bar(given.quiet) as bar, recording():
+        names = saved_names(given.selector, lambda selector: selector.support_)
+        path = given.output or Path("{}-selected{}".format(*results.name_parts(given.file)))
+        results.check_format(path)
+        results.check_outputs([path], [given.selector, given.file], given.force)
+        table = fitting.read_with_bar(given.file, given.reading.request(only=names), bar)
+        reduced = results.reduced_table(table, table.original_names, path)
+        write_table(path, reduced, source=given.file, transpose="transpose" in given.reading.options)
+    output.print_read(table.report)
+    output.say(f"{reduced.shape[0]} samples with {reduced.shape[1]} features: {path}", fold=False)

@@ -3,7 +3,7 @@
 import gc
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,7 @@ def make_selector(
 ) -> Any:  # fmt: skip
     """Make an unfitted selector; settings are parameters or fields of its recipe, and others are refused by name."""
     known, of_recipe = settable(method)
-    unknown = [name for name in settings if name not in [*known, *of_recipe]]
-    if unknown:
+    if unknown := [name for name in settings if name not in [*known, *of_recipe]]:
         names = ", ".join([*known, *of_recipe])
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
@@ -80,8 +79,7 @@ def make_selector(
 def _check_lists(table: Table, k: int, kept: Any, banned: Any) -> None:
     """Refuse what no method can do, in the words of the command line."""
     wanted, refused = table.names_of(kept), table.names_of(banned)
-    both = [name for name in wanted if name in refused]
-    if both:
+    if both := [name for name in wanted if name in refused]:
         raise UsageError(f"--must-keep and --never both name {listed(both)}; remove it from one of them.")
     if len(wanted) > k:
         names = counted(len(wanted), "feature")
@@ -94,24 +92,22 @@ def check_rows(table: Table) -> None:
     from tamis.base import MIN_ROWS
 
     if table.shape[0] < MIN_ROWS:
-        raise UsageError(
-            f"the table has {counted(table.shape[0], 'row')}, but rows are compared with each other and at least "
-            f"{MIN_ROWS} are needed; pass --transpose if its features are in rows."
-        )
+        why = f"rows are compared with each other and at least {MIN_ROWS} are needed"
+        remedy = "pass --transpose if its features are in rows"
+        raise UsageError(f"the table has {counted(table.shape[0], 'row')}, but {why}; {remedy}.")
 
 
-def size_for(table: Table, k: int | None) -> int:
-    """Return how many features of the file to choose: as many as asked for, by default as explain the structure."""
-    features = len(table.original_names)
-    if k is not None and k > features:
-        raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
-    return suggested_size(table) if k is None else k
+def size_for(table: Table, k: int | None = None) -> int:
+    """Return how many features of the file to choose: as many as asked for, by default as explain the structure.
 
-
-def suggested_size(table: Table) -> int:
-    """Return the fewest features that explain the structure; a table without structure ends the run."""
+    A table without structure ends the run.
+    """
     from tamis.sizes import NoStructureError, choose_k
 
+    if k is not None:
+        if k > (features := len(table.original_names)):
+            raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
+        return k
     try:
         return choose_k(table.X, groups=table.groups).k
     except NoStructureError:
@@ -129,7 +125,12 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
     bar.stage(title)
     parameters = selector.get_params(deep=False)
     if "callbacks" in parameters:
-        selector.set_params(callbacks=[_mover(bar, state)])
+
+        def move(epoch: Any) -> bool:
+            bar.move(epoch.number, epoch.total, f"J = {epoch.objective:.3f}")
+            return state.asked
+
+        selector.set_params(callbacks=[move])
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -145,22 +146,11 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
 
 
 def _worded(warning: Any, table: Table) -> str:
-    import numpy as np
-
     from tamis.columns import summarise_columns
     from tamis.features import UnusableFeaturesWarning
 
     if issubclass(warning.category, UnusableFeaturesWarning):
-        constant = np.flatnonzero(summarise_columns(table.X).constant)
-        names = listed(table.feature_names[constant])
-        hold = "holds one value only and was" if len(constant) == 1 else "hold one value only and were"
-        return f"note: {counted(len(constant), 'feature')} {hold} left out: {names}."
+        names = table.feature_names[summarise_columns(table.X).constant]
+        hold = "holds one value only and was" if len(names) == 1 else "hold one value only and were"
+        return f"note: {counted(len(names), 'feature')} {hold} left out: {listed(names)}."
     return f"note: {in_options(str(warning.message), names=table.feature_names.tolist())}"
-
-
-def _mover(bar: Bar, state: Interruption) -> Callable[[Any], bool]:
-    def move(epoch: Any) -> bool:
-        bar.move(epoch.number, epoch.total, f"J = {epoch.objective:.3f}")
-        return state.asked
-
-    return move

@@ -2,55 +2,50 @@
 
 import csv
 import inspect
+import re
 import sys
 from ast import literal_eval
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 from typer.core import TyperCommand
-
-if TYPE_CHECKING:
-    from tamis.io.readers import Request
 
 EXIT_ERROR, EXIT_NO_STRUCTURE, EXIT_INTERRUPTED = 2, 3, 130
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON, .npz, .h5ad, ...")]
-Saved = Annotated[Path, typer.Argument(metavar="SELECTOR", help="A saved selector, such as selector.tamis.")]
-Method = Annotated[str, typer.Option("--method", "-m", help="Method; tamis methods lists them.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same features.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Other parameter; repeatable.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files of these names that tamis did not write.")]
-Restarts = Annotated[int | None, typer.Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
-Folder = Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results.")]
+File = Annotated[Path, Argument(metavar="FILE", help="The table: CSV, Excel, Parquet, JSON, .npz, .h5ad, ...")]
+Saved = Annotated[Path, Argument(metavar="SELECTOR", help="A saved selector, such as selector.tamis.")]
+Method = Annotated[str, Option("--method", "-m", help="Method; tamis methods lists them.")]
+Seed = Annotated[int, Option("--seed", help="Seed; the same seed gives the same features.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress bar.")]
+Settings = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="Other parameter; repeatable.")]
+Force = Annotated[bool, Option("--force", help="Replace files of these names that tamis did not write.")]
+Restarts = Annotated[int | None, Option("--n-init", min=1, help="Restarts, of which the best is kept.")]
+Folder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the results.")]
 
-Count = Annotated[
-    str, typer.Option("-k", "--features", metavar="N|auto", help="How many; auto: as few as explain all.")
-]
-Names = Annotated[
-    list[str] | None, typer.Option("--must-keep", metavar="NAMES", help="Features to choose anyway: a,b.")
-]
-Banned = Annotated[list[str] | None, typer.Option("--never", metavar="NAMES", help="Features never to choose: 'MT-*'.")]
-State = Annotated[Path | None, typer.Option("--checkpoint", metavar="FOLDER", help="From which a killed run goes on.")]
-Shape = Annotated[str | None, typer.Option("--image-shape", metavar="HxW", help="Shape of images, if they are pixels.")]
-Sizes = Annotated[str, typer.Option("-k", "--sizes", metavar="SIZES", help="5,10,20 or 10:50:10; auto fits the table.")]
-Size = Annotated[int, typer.Option("-k", "--features", min=1, help="How many features.")]
-Methods = Annotated[str | None, typer.Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")]
-List = Annotated[str, typer.Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis or a,b,c.")]
-Random = Annotated[int, typer.Option("--random", min=1, help="Random lists to compare with.")]
-Reduced = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table; its ending decides.")]
+Count = Annotated[str, Option("-k", "--features", metavar="N|auto", help="How many; auto: as few as explain all.")]
+Names = Annotated[list[str] | None, Option("--must-keep", metavar="NAMES", help="Features to choose anyway: a,b.")]
+Banned = Annotated[list[str] | None, Option("--never", metavar="NAMES", help="Features never to choose: 'MT-*'.")]
+State = Annotated[Path | None, Option("--checkpoint", metavar="FOLDER", help="From which a killed run goes on.")]
+Shape = Annotated[str | None, Option("--image-shape", metavar="HxW", help="Shape of images, if they are pixels.")]
+Sizes = Annotated[str, Option("-k", "--sizes", metavar="SIZES", help="5,10,20 or 10:50:10; auto fits the table.")]
+Size = Annotated[int, Option("-k", "--features", min=1, help="How many features.")]
+Methods = Annotated[str | None, Option("--methods", "-m", metavar="NAMES", help="Methods: a,b,c or all.")]
+List = Annotated[str, Option("--features", "-f", metavar="LIST", help="selected.csv, selector.tamis or a,b,c.")]
+Random = Annotated[int, Option("--random", min=1, help="Random lists to compare with.")]
+Reduced = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="The table; its ending decides.")]
 
-BatchKey = Annotated[str | None, typer.Option("--batch-key", metavar="NAME", help="Column of obs with the batches.")]
-GeneKey = Annotated[str | None, typer.Option("--gene-key", metavar="NAME", help="Column of var with gene symbols.")]
-PanelFile = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The table of the panel (CSV).")]
+BatchKey = Annotated[str | None, Option("--batch-key", metavar="NAME", help="Column of obs with the batches.")]
+GeneKey = Annotated[str | None, Option("--gene-key", metavar="NAME", help="Column of var with gene symbols.")]
+PanelFile = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="The table of the panel (CSV).")]
 
 READING: dict[str, tuple[Any, str, str]] = {
     "index": (str, "NAME", "Feature that holds the sample names."),
@@ -97,7 +92,7 @@ class Reading:
     missing: str | None
     options: dict[str, Any]
 
-    def request(self, **changes: Any) -> "Request":
+    def request(self, **changes: Any) -> Any:
         """Turn the options into what the readers take."""
         from tamis.io.readers import Request
 
@@ -141,10 +136,8 @@ def _reading_parameters() -> list[inspect.Parameter]:
     found = []
     for name, (kind, metavar, text) in READING.items():
         more: dict[str, Any] = {"min": 0} if kind in (int, float) else {}
-        option = typer.Option(
-            _flag(name), metavar=None if kind is bool else metavar, help=text, rich_help_panel=PANEL, **more
-        )
-        annotation: Any = Annotated[kind | None, option]
+        more |= {"metavar": None if kind is bool else metavar, "help": text, "rich_help_panel": PANEL}
+        annotation: Any = Annotated[kind | None, Option(_flag(name), **more)]
         found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     return found
 
@@ -164,9 +157,8 @@ def command(home: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             given = {parameter.name: values.pop(parameter.name) for parameter in shared}
             values["reading"] = Reading(given.pop("missing"), {n: v for n, v in given.items() if v is not None})
             module, _, name = home.partition(":")
-            with_errors_as_sentences(
-                lambda: getattr(import_module(f"tamis.cli.{module}"), name)(SimpleNamespace(**values))
-            )
+            with errors_as_sentences():
+                getattr(import_module(f"tamis.cli.{module}"), name)(SimpleNamespace(**values))
 
         run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
@@ -202,27 +194,25 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
-def with_errors_as_sentences(work: Callable[[], None]) -> None:
-    """Run something; say what went wrong in one line on standard error, and exit as Unix users expect."""
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """Say what went wrong in one line on standard error, and exit as Unix users expect."""
     try:
-        work()
+        yield
     except BrokenPipeError:
         raise
-    except (KeyboardInterrupt, NoStructureFoundError) as error:
-        structure = isinstance(error, NoStructureFoundError)
-        complain(str(error) if structure else "interrupted.")
-        raise typer.Exit(EXIT_NO_STRUCTURE if structure else EXIT_INTERRUPTED) from None
+    except KeyboardInterrupt:
+        complain("interrupted.")
+        raise Exit(EXIT_INTERRUPTED) from None
+    except NoStructureFoundError as error:
+        complain(str(error))
+        raise Exit(EXIT_NO_STRUCTURE) from None
     except (KeyError, OSError, ValueError, TypeError, ImportError, MemoryError) as error:
-        complain(_sentence(error))
-        raise typer.Exit(EXIT_ERROR) from None
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename or ''}{': ' if error.filename else ''}{error.strerror or error}."
-    if isinstance(error, KeyError) and error.args:
-        return str(error.args[0])
-    return str(error) or type(error).__name__
+        text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        if isinstance(error, OSError):
+            text = f"{error.filename or ''}{': ' if error.filename else ''}{error.strerror or error}."
+        complain(text or type(error).__name__)
+        raise Exit(EXIT_ERROR) from None
 
 
 def complain(message: str) -> None:
@@ -263,13 +253,11 @@ def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
     """Turn ``28x28`` into (28, 28), and make sure that it fits the number of features."""
     if text is None:
         return None
-    parts = text.lower().replace("×", "x").split("x")
-    if len(parts) != 2 or not all(part.strip().isdigit() for part in parts):
+    if not (sizes := re.fullmatch(r"\s*(\d+)\s*[x×]\s*(\d+)\s*", text.lower())):
         raise UsageError(f"--image-shape takes HEIGHTxWIDTH, such as 28x28; got {text!r}.")
-    height, width = int(parts[0]), int(parts[1])
-    if height * width != n_features:
-        made = f"makes {height * width} pixels, but the table has {n_features} features"
-        raise UsageError(f"--image-shape {text} {made}.")
+    height, width = map(int, sizes.groups())
+    if (made := height * width) != n_features:
+        raise UsageError(f"--image-shape {text} makes {made} pixels, but the table has {n_features} features.")
     return height, width
 
 

@@ -5,11 +5,9 @@ import math
 import sys
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tamis.io.readers import Table
-    from tamis.verdict import Verdict
+from tamis.cli.words import in_options
 
 
 def is_terminal() -> bool:
@@ -59,9 +57,9 @@ def print_table(
     Console().print(drawn)
 
 
-def print_read(table: "Table") -> None:
+def print_read(report: Any) -> None:
     """Print what was read in three lines, and what should be noticed."""
-    for line in table.report.lines():
+    for line in report.lines():
         say(line)
 
 
@@ -79,10 +77,8 @@ def say(text: str, style: str = "", fold: bool = True) -> None:
     console.print(Text(text, style=style), soft_wrap=True)
 
 
-def print_verdict(verdict: "Verdict") -> None:
+def print_verdict(verdict: Any) -> None:
     """Print whether a list may be trusted, and why."""
-    from tamis.cli.words import in_options
-
     say(verdict.headline + ".", "bold green" if verdict.trusted else "bold red")
     for text in verdict.reasons:
         say(f"• {in_options(text)}")

@@ -21,13 +21,14 @@ def panel(given: SimpleNamespace) -> None:
     """Select genes, and write a row with the reasons for each, and a page."""
     require("tamis panel", "anndata", "h5py", "jinja2", "plotly")
     from tamis import select_genes
-    from tamis.report.panel import write_panel
+    from tamis.report.page import write_panel
     from tamis.single_cell.reasons import programme_table
 
     output = given.output or Path(f"{given.file.stem}-panel.csv")
     page = output.with_suffix(".html")
     results.check_outputs([output, page], [given.file], given.force)
-    kept = [name for entry in split(given.must_keep) for name in _names(entry)]
+    files = {entry: Path(entry) for entry in split(given.must_keep)}
+    kept = [n for e, file in files.items() for n in (file.read_text("utf-8").split() if file.is_file() else [e])]
     table: Any = select_genes(
         _cells(given), parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
         never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet,
@@ -39,11 +40,6 @@ def panel(given: SimpleNamespace) -> None:
         write_text(output, results.csv_text(["gene", *told.columns], lines))
         write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
     print(f"{len(chosen)} genes: {output}, {page}")
-
-
-def _names(entry: str) -> list[str]:
-    """Return the names of a text file, or the entry itself."""
-    return Path(entry).read_text(encoding="utf-8").split() if Path(entry).is_file() else [entry]
 
 
 def _cells(given: SimpleNamespace) -> Any:

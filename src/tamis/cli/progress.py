@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tamis.cli.options import complain
+from tamis.progress import ProgressBar
 
 
-class Bar:
+class Bar(ProgressBar):
     """A bar on standard error; silent if that is not a terminal or the bar is not wanted."""
 
     def __init__(self, quiet: bool = False):
@@ -18,24 +19,14 @@ class Bar:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
-        texts = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}")]
-        silent = quiet or not console.is_terminal
-        columns = (SpinnerColumn(), *texts, TimeRemainingColumn())
-        self._progress = Progress(*columns, console=console, transient=True, disable=silent)
-        self._task: Any = None
-
-    def __enter__(self) -> "Bar":
-        self._progress.start()
-        self.stage("Starting")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}")
+        how: dict[str, Any] = {"transient": True, "disable": quiet or not console.is_terminal}
+        self._progress = Progress(*columns, TimeRemainingColumn(), console=console, **how)
+        self._task = self._progress.add_task("Starting", total=None, note="")
 
     def stage(self, description: str) -> None:
         """Begin another piece of work, of unknown length."""
-        if self._task is not None:
-            self._progress.remove_task(self._task)
+        self._progress.remove_task(self._task)
         self._task = self._progress.add_task(description, total=None, note="")
 
     def move(self, done: int, total: int, note: str = "") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,9 +18,6 @@ from tamis.cli.output import json_text
 from tamis.io.files import is_own, remove_leftovers, write_text
 from tamis.io.readers import Table, format_of
 from tamis.io.writers import WRITERS
-
-if TYPE_CHECKING:
-    from tamis.report import Entry
 
 SCHEMA = "tamis-result/2"
 """Name and version of the layout of result.json; the version changes when a key changes its meaning or goes away."""
@@ -43,21 +40,14 @@ def check_outputs(paths: Iterable[Path], inputs: Iterable[Path], force: bool) ->
     inputs = list(inputs)
     for path in paths:
         for given in inputs:
-            if _is_within(path, given):
+            same = path.exists() and given.exists() and path.samefile(given)
+            if same or (given.is_dir() and path.resolve().is_relative_to(given.resolve())):
                 raise UsageError(f"{path}: would replace the input {given}; choose another place with -o.")
         if path.is_dir():
             raise UsageError(f"{path}: is a folder where a file is to be written; choose another place with -o.")
         if path.exists() and not force and not is_own(path):
-            raise UsageError(
-                f"{path}: is there already, and is not as tamis wrote it; choose another place by -o, or pass --force."
-            )
-
-
-def _is_within(path: Path, given: Path) -> bool:
-    """Return whether a path is a given file, by whatever name, or lies in a given folder."""
-    if path.exists() and given.exists() and path.samefile(given):
-        return True
-    return given.is_dir() and path.resolve().is_relative_to(given.resolve())
+            fault = "is there already, and is not as tamis wrote it"
+            raise UsageError(f"{path}: {fault}; choose another place by -o, or pass --force.")
 
 
 def default_folder(source: Path, command: str) -> Path:
@@ -177,7 +167,7 @@ def write_result(folder: Path, document: dict[str, Any]) -> None:
     write_text(folder / "result.json", json_text(document) + "\n")
 
 
-def write_lists(folder: Path, entries: Sequence["Entry"]) -> None:
+def write_lists(folder: Path, entries: Sequence[Any]) -> None:
     """Write selections.csv, with a line for every feature of every list, and scores.csv, with one for every list."""
     lines = [(e.method, e.k, e.seed, rank, name) for e in entries for rank, name in enumerate(e.selected, start=1)]
     write_text(folder / "selections.csv", csv_text(["method", "k", "seed", "rank", "feature"], lines))

@@ -3,9 +3,8 @@
 import time
 from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -16,9 +15,6 @@ from tamis.io.files import recording, write_text
 from tamis.io.readers import Table
 from tamis.io.writers import check_names, write_table
 from tamis.selectors import SELECTORS
-
-if TYPE_CHECKING:
-    from tamis.verdict import Verdict
 
 SHOWN = 20
 """So many of the chosen features are printed for a person."""
@@ -61,17 +57,16 @@ class _Selection:
         self.shape = parse_shape(given.image_shape, self.table.shape[1])
         shown = not given.json and processes.is_first()
         if shown:
-            output.print_read(self.table)
+            output.print_read(self.table.report)
         size = fitting.size_for(self.table, self.k)
         bar.stage("Starting")
         lists: dict[str, Any] = {"keep": split(given.must_keep), "never": split(given.never)}
         settings = parse_settings(given)
         unfitted = fitting.make_selector(given.method, size, self.table, given.seed, settings=settings, **lists)
         if shown and self.k is None:
-            output.say(
-                f"No -k was given: {size} features are chosen, the fewest that explain the structure of the table; "
-                "tamis curve shows what more would add, and -k asks for another number."
-            )
+            fewest = f"{size} features are chosen, the fewest that explain the structure of the table"
+            more = "tamis curve shows what more would add, and -k asks for another number"
+            output.say(f"No -k was given: {fewest}; {more}.")
         with interruptible() as state:
             self.selector = fitting.fit(unfitted, self.table, bar, state)
         self.stopped = state.asked and hasattr(self.selector, "history_")
@@ -79,7 +74,7 @@ class _Selection:
     def analyse(self, bar: Bar) -> None:
         """Analyse the choice; a training that was cut short is never trusted."""
         from tamis.report import analyse
-        from tamis.report.features import rows
+        from tamis.report.analysis import rows
         from tamis.verdict import Verdict
 
         bar.stage("Analysing the choice")
@@ -87,14 +82,12 @@ class _Selection:
         self.filled = fitting.fill_for(self.table, None, None)
         structure = getattr(self.selector, "structure_", None)
         self.analysis = analyse(self.selector, self.filled, structure, self.given.seed)
-        found: Verdict = self.selector.verdict_
+        found = self.selector.verdict_
         cut = "Training was stopped early, so that the features are those in the lead at that moment."
         self.verdict = Verdict(False, [cut, *([] if found.trusted else found.reasons)]) if self.stopped else found
         self.rows = rows(self.analysis)
         self.chosen = self.rows[: self.analysis.k]
-        self.steps = next_steps(
-            self.given, self.paths["selector"], self.verdict, len(self.chosen), self.paths["reduced"]
-        )
+        self.steps = self._next_steps()
 
     def write(self, read: Table) -> None:
         """Write all files, each in one piece; what took longest to compute comes first."""
@@ -140,13 +133,14 @@ class _Selection:
         if self.stopped:
             raise typer.Exit(EXIT_INTERRUPTED)
 
-
-def next_steps(given: Any, selector: Path, verdict: "Verdict", k: int, reduced: Path) -> list[tuple[str, str]]:
-    """Return what to do next after a selection: sentences, each with a command or an empty string."""
-    table, flags = quote(str(given.file)), given.reading.flags()
-    sizes = ("See what more or fewer features would keep:", f"tamis curve {table}{flags}")
-    if not verdict.trusted:
-        check = ("See whether the file was read as you mean it:", f"tamis check {table}{flags}")
-        return [check, sizes, ("See what other methods choose:", f"tamis compare {table} -k {k}{flags}")]
-    go_on = (f"Go on with {reduced}, the table with these features alone.", "")
-    return [go_on, ("Take the same features from another file:", f"tamis apply {quote(str(selector))} FILE"), sizes]
+    def _next_steps(self) -> list[tuple[str, str]]:
+        """Return what to do next: sentences, each with a command or an empty string."""
+        table, flags = quote(str(self.given.file)), self.given.reading.flags()
+        sizes = ("See what more or fewer features would keep:", f"tamis curve {table}{flags}")
+        if not self.verdict.trusted:
+            check = ("See whether the file was read as you mean it:", f"tamis check {table}{flags}")
+            other = f"tamis compare {table} -k {len(self.chosen)}{flags}"
+            return [check, sizes, ("See what other methods choose:", other)]
+        go_on = (f"Go on with {self.paths['reduced']}, the table with these features alone.", "")
+        apply = f"tamis apply {quote(str(self.paths['selector']))} FILE"
+        return [go_on, ("Take the same features from another file:", apply), sizes]

@@ -36,8 +36,10 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
 
     Parameters of the method that have no option of their own are set by ``--set``.
     """
-    message = re.sub(r"\bfeature (\d+)\b", lambda found: _name(int(found[1]), names), message)
-    message = re.sub(r"\bThe '(\w+)' parameter of \w+\b", lambda found: _option(found[1]), message)
+    message = re.sub(r"\bfeature (\d+)\b", lambda found: _named(found, names), message)
+    message = re.sub(
+        r"\bThe '(\w+)' parameter of \w+\b", lambda found: OPTIONS.get(found[1], f"--set {found[1]}"), message
+    )
     for pattern, words in PHRASES.items():
         message = re.sub(pattern, words, message)
     for name, option in OPTIONS.items():
@@ -49,9 +51,5 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
     return message
 
 
-def _name(position: int, names: Sequence[str]) -> str:
-    return f"feature {names[position]!r}" if position < len(names) else f"feature {position}"
-
-
-def _option(parameter: str) -> str:
-    return OPTIONS.get(parameter, f"--set {parameter}")
+def _named(found: re.Match[str], names: Sequence[str]) -> str:
+    return f"feature {names[int(found[1])]!r}" if int(found[1]) < len(names) else found[0]

@@ -2,12 +2,12 @@
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import file_digest
 from pathlib import Path
+from secrets import token_hex
 
 MARK = ".tamis-"
 """How the names of unfinished files begin."""
@@ -27,15 +27,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     disk before it is renamed; on an error it is removed and ``path`` is left as it was.
     """
     target = Path(path)
-    temporary = _temporary(target)
+    # The number of the process tells later whether the file was left behind by one that was killed.
+    temporary = target.parent / f"{MARK}{os.getpid()}-{token_hex(4)}-{target.name[-80:]}"
+    _unfinished.add(temporary)
     try:
+        temporary.touch(exist_ok=False)
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        # mkstemp makes private files; what users write follows their umask, which can be read only by setting it.
-        mask = os.umask(0o077)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
         if _recorded.get():
             _record(target, temporary)
         temporary.replace(target)
@@ -44,17 +43,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         _remove(temporary)  # After the renaming there is nothing left to remove.
         _unfinished.discard(temporary)
-
-
-def _temporary(target: Path) -> Path:
-    try:
-        # The number of the process tells later whether the file was left behind by one that was killed.
-        handle, name = tempfile.mkstemp("-" + target.name[-80:], f"{MARK}{os.getpid()}-", target.parent)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, os.fspath(target)) from error
-    _unfinished.add(Path(name))
-    os.close(handle)
-    return Path(name)
 
 
 def _about(target: Path, temporary: Path, error: OSError) -> OSError:

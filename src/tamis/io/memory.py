@@ -69,15 +69,12 @@ def check_room(needed: float, stored: float, what: str, in_pieces: bool = False)
     if needed <= ALWAYS_ALLOWED:
         return
     if needed > _expansion.get() * stored:
-        raise TableError(
-            f"{what} is said to be {size(needed)}, more than {_expansion.get():.0f} times the {size(stored)} that are "
-            "stored for it; the file is damaged, or pass --max-expansion if it is right."
-        )
+        said = f"{what} is said to be {size(needed)}, more than {_expansion.get():.0f} times the {size(stored)}"
+        remedy = "the file is damaged, or pass --max-expansion if it is right"
+        raise TableError(f"{said} that are stored for it; {remedy}.")
     if not in_pieces and needed > free_memory():
-        raise TableError(
-            f"{what} would take {size(needed)} of memory, and {size(free_memory())} are free; read it in pieces "
-            "(--in-pieces), or where there is more memory."
-        )
+        lack = f"{what} would take {size(needed)} of memory, and {size(free_memory())} are free"
+        raise TableError(f"{lack}; read it in pieces (--in-pieces), or where there is more memory.")
 
 
 def room_for(stored: int) -> int:

@@ -51,19 +51,11 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
     tensors: Tensors = {}
     # A RandomState is a stream that has moved on; what it was at the beginning of the fit is not known any more.
     streams = (np.random.RandomState, np.random.Generator)
-    parameters = {
-        name: value
-        for name, value in selector.get_params(deep=False).items()
-        if name not in LEFT_OUT and not isinstance(value, streams)
-    }
-    fitted = {name: value for name, value in vars(selector).items() if _is_fitted_name(name)}
-    document = {
-        "format": FORMAT,
-        "tamis": __version__,
-        "selector": type(selector).__name__,
-        "parameters": {name: _encode(value, name, tensors) for name, value in parameters.items()},
-        "fitted": {name: _encode(value, name, tensors) for name, value in fitted.items()},
-    }
+    given = {name: value for name, value in selector.get_params(deep=False).items() if name not in LEFT_OUT}
+    parameters = {name: _encode(v, name, tensors) for name, v in given.items() if not isinstance(v, streams)}
+    fitted = {name: _encode(v, name, tensors) for name, v in vars(selector).items() if _is_fitted_name(name)}
+    document: dict[str, Any] = {"format": FORMAT, "tamis": __version__, "selector": type(selector).__name__}
+    document |= {"parameters": parameters, "fitted": fitted}
     content = to_bytes(tensors, metadata={HEADER: json.dumps(document)})
     with replacing(path) as temporary:
         temporary.write_bytes(content)
@@ -74,10 +66,9 @@ def load(path: str | PathLike[str], classes: Mapping[str, Callable[..., Any]]) -
     """Read a fitted selector that :func:`save` wrote, of one of the classes, which are given by name."""
     document, tensors = _open(Path(path))
     if document.get("format") != FORMAT:
-        raise LoadError(
-            f"{path} is in format {document.get('format')!r} (written by tamis {document.get('tamis')}); this is tamis "
-            f"{__version__}, which reads format {FORMAT}. Install the tamis that wrote it, or save it anew."
-        )
+        found = f"{path} is in format {document.get('format')!r} (written by tamis {document.get('tamis')})"
+        own = f"this is tamis {__version__}, which reads format {FORMAT}"
+        raise LoadError(f"{found}; {own}. Install the tamis that wrote it, or save it anew.")
     try:
         return _rebuild(document, tensors, classes)
     except MemoryError as error:
@@ -100,17 +91,15 @@ def _open(path: Path) -> tuple[dict[str, Any], Tensors]:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (not a dict)
         document = None if header is None else json.loads(header)
     except (SafetensorError, OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
-        raise LoadError(
-            f"{path} is not a saved selector, or it is damaged ({_reason(error)}); save it anew."
-        ) from error
+        fault = f"is not a saved selector, or it is damaged ({_reason(error)})"
+        raise LoadError(f"{path} {fault}; save it anew.") from error
     if not isinstance(document, dict):
         raise LoadError(f"{path} holds tensors, but was not written by tamis, or it is damaged; save it anew.")
     return document, tensors
 
 
 def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, Any]) -> Any:
-    name = document["selector"]
-    if name not in classes:
+    if (name := document["selector"]) not in classes:
         raise KeyError(f"there is no selector {name!r} in tamis {__version__}")
     selector = classes[name](**{key: _decode(value, tensors) for key, value in document["parameters"].items()})
     for key, value in document["fitted"].items():

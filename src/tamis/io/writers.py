@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.io import mmwrite, savemat
 from scipy.sparse import csr_array, issparse
 
 from tamis.extras import require
@@ -54,9 +55,8 @@ def check_names(path: str | Path, table: Table) -> None:
     sides += [table.label_name] if table.y is not None else []
     twice = [name for name in sides if name in names or sides.count(name) > 1]
     if twice and WRITERS.get(format_of(path).removesuffix(".gz")) is _tabular:
-        raise ValueError(
-            f"{path}: {twice[0]!r} is the name of a feature and of the samples' names or labels; rename one of them."
-        )
+        what = f"{twice[0]!r} is the name of a feature and of the samples' names or labels"
+        raise ValueError(f"{path}: {what}; rename one of them.")
 
 
 def _columns(table: Table, transpose: bool) -> Any:
@@ -79,9 +79,9 @@ def _tabular(path: Path, table: Table, transpose: bool) -> None:
     from pyarrow import csv, feather, parquet
 
     ending, columns = format_of(path), _columns(table, transpose)
-    if ending.startswith((".parquet", ".pq")):
+    if ending in (".parquet", ".pq"):
         parquet.write_table(columns, path)
-    elif ending.startswith((".feather", ".arrow")):
+    elif ending in (".feather", ".arrow"):
         feather.write_feather(columns, path)
     else:
         mark = "," if ending.startswith(".csv") else "\t"
@@ -107,26 +107,22 @@ def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
 
 def _matrix(path: Path, table: Table, transpose: bool) -> None:
     arrays, ending = _arrays(table, transpose), format_of(path)
+    X = arrays["X"]
     if ending == ".npy":
-        X = arrays["X"]
         np.save(path, X.toarray() if issparse(X) else X, allow_pickle=False)
     elif ending == ".npz":
-        if issparse(X := arrays["X"]):
+        if issparse(X):
             # The layout of scipy.sparse.save_npz, with room for the names beside it.
             parts = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": arrays.pop("X").data}
             arrays |= parts | {"indices": X.indices, "indptr": X.indptr}
         np.savez_compressed(path, allow_pickle=False, **arrays)
     elif ending == ".mat":
-        from scipy.io import savemat
-
         # MATLAB has text of different lengths in cells only.
         cells = {name: v.astype(object) if v.dtype.kind == "U" else v for name, v in arrays.items()}
         savemat(path, cells, do_compression=True)
     else:
-        from scipy.io import mmwrite
-
         with _opened(path) as stream:
-            mmwrite(stream, arrays["X"])
+            mmwrite(stream, X)
 
 
 def _hdf(path: Path, table: Table, transpose: bool) -> None:

@@ -1,4 +1,4 @@
-"""What can be said of a selection without labels, for every feature of the file, on a bounded sample of the rows."""
+"""What can be said of a selection without labels, on a bounded sample of the rows, and for every feature in words."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.utils.extmath import randomized_svd
 
 from tamis.io.readers.table import Table
 from tamis.metrics import Array, Sample, dense_sample, random_columns, reconstruction_errors, score_columns
@@ -14,6 +15,10 @@ from tamis.verdict import structure_of
 
 RANDOM_LISTS = 10
 BLOCK_COLUMNS = 2000
+NAMED = 3
+WELL = 0.5
+"""Share of a feature beyond which it is called predicted."""
+
 CHANCE = 0.05
 """Probability that any correlation with a chosen feature counts though all are chance."""
 
@@ -103,8 +108,7 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
 def owners(table: Table) -> Places:
     """Return the feature of the file that each encoded feature of a table belongs to."""
     place = {name: position for position, name in enumerate(table.original_names)}
-    groups = table.feature_names if table.groups is None else table.groups
-    return np.array([place[name] for name in groups.tolist()], dtype=np.intp)
+    return np.array([place[name] for name in table.originals.tolist()], dtype=np.intp)
 
 
 def best_members(owner: Places, values: Any) -> Places:
@@ -147,8 +151,6 @@ def nearest_chosen(Z: Array, selected: Places, owner: Places) -> tuple[Places, A
 
 def components(Z: Array, random_state: int) -> Array:
     """Return two principal components; a missing second one is 0."""
-    from sklearn.utils.extmath import randomized_svd
-
     wanted = min(2, *Z.shape)
     left, values, _ = randomized_svd(Z - Z.mean(axis=0), n_components=wanted, random_state=random_state)
     view = np.zeros((len(Z), 2))
@@ -159,8 +161,7 @@ def components(Z: Array, random_state: int) -> Array:
 def turned(view: Array, towards: Array) -> Array:
     """Rotate and mirror a view so that it lies as near to another as it can (Procrustes), keeping its scale."""
     left, _, right = np.linalg.svd(view.T @ towards)
-    closest: Array = view @ (left @ right)
-    return closest
+    return np.asarray(view @ (left @ right))
 
 
 def random_means(sample: Sample, size: int, labels: Any, n_lists: int, random_state: int) -> dict[str, float]:
@@ -168,3 +169,62 @@ def random_means(sample: Sample, size: int, labels: Any, n_lists: int, random_st
     lists = random_columns(sample, size, n_lists, random_state)
     scores = [score_columns(sample, drawn, labels, random_state=random_state) for drawn in lists]
     return {name: float(np.mean([entry[name] for entry in scores])) for name in scores[0]}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A feature in words and numbers, which are None where they have no meaning."""
+
+    rank: int
+    name: str
+    chosen: bool
+    score: float | None
+    nearest: str
+    correlation: float | None
+    predicted: float | None
+    why: str
+    evidence: str
+
+
+def rows(analysis: Analysis, limit: int | None = None) -> list[Row]:
+    """Return the features, best first; the chosen ones and then as many others as the limit allows."""
+    represented = analysis.represented()
+    return [_row(rank, int(i), analysis, represented) for rank, i in enumerate(analysis.order[:limit], start=1)]
+
+
+def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, Places]) -> Row:
+    chosen, nearest, score = i in represented, int(analysis.nearest[i]), float(analysis.method_scores[i])
+    like, how = ("", None) if nearest < 0 else (analysis.names[nearest], float(analysis.correlation[i]))
+    predicted = None if chosen or not analysis.varies[i] else max(0.0, float(analysis.predicted[i]))
+    why = _stands_for(represented[i], analysis) if chosen else _left_out(i, analysis)
+    known = score if np.isfinite(score) else None
+    return Row(rank, analysis.names[i], chosen, known, like, how, predicted, why, _evidence_of(i, analysis))
+
+
+def _stands_for(others: Places, analysis: Analysis) -> str:
+    if not len(others):
+        return "Stands for itself."
+    shown = ", ".join(f"{analysis.names[i]} ({analysis.correlation[i]:+.2f})" for i in others[:NAMED])
+    count = "1 other" if len(others) == 1 else f"{len(others)} others"
+    return f"Stands for {count}: {shown}{', …' if len(others) > NAMED else ''}"
+
+
+def _left_out(i: int, analysis: Analysis) -> str:
+    if not analysis.varies[i]:
+        return "Left out: it holds one value only."
+    if abs(analysis.correlation[i]) <= analysis.min_correlation:
+        return "Left out: it is like none of the chosen."
+    share, like = max(0.0, float(analysis.predicted[i])), analysis.names[analysis.nearest[i]]
+    told = f"the chosen predict {'' if share >= WELL else 'only '}{share:.0%} of it"
+    return f"Left out: {told}; it is most like {like} ({analysis.correlation[i]:+.2f})."
+
+
+def _evidence_of(i: int, analysis: Analysis) -> str:
+    if not analysis.varies[i]:
+        return ""
+    p = analysis.pvalues[i]
+    how_likely = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    if not analysis.structured[i]:
+        return f"no dependence above chance; {how_likely}"
+    on = f"depends on {analysis.names[analysis.partner[i]]}" if analysis.partner[i] >= 0 else "has groups of values"
+    return f"{on}; {how_likely}"

@@ -19,13 +19,13 @@ from tamis.io.files import write_text
 from tamis.io.readers.report import LEFT_OUT, ReadReport, listed, merged
 from tamis.io.readers.table import Table
 from tamis.report import plots
-from tamis.report.analysis import Analysis
-from tamis.report.feature_map import map_figure
-from tamis.report.features import rows
+from tamis.report.analysis import Analysis, rows
 from tamis.verdict import Verdict
 
 MAX_BYTES = 5_900_000
 ROW_LIMITS = (1500, 500, 100, 10)
+UNTOLD = ("callbacks", "must_keep", "never")
+MAX_GENES, MAX_MISSED = 1500, 30
 SHARED = 200
 """So many features are laid side by side in a comparison of lists."""
 
@@ -54,19 +54,12 @@ def write_report(
     image_shape : (int, int), optional
         Height and width, if the features are the pixels of images.
     """
-    values: dict[str, Any] = {
-        "method": type(selector).__name__,
-        "a": analysis,
-        "n_samples": table.shape[0],
-        "verdict": verdict,
-        "steps": steps,
-        "read": table.report,
-        "findings": finding_rows(table.report),
-        "meanings": plots.MEANINGS,
-        "parameters": _parameters(selector),
-        "details": plots.training_figures(selector),
-    }
-    figures = [map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
+    parameters = {name: repr(value) for name, value in selector.get_params(False).items() if name not in UNTOLD}
+    values: dict[str, Any] = {"method": type(selector).__name__, "parameters": parameters, "a": analysis}
+    values |= {"n_samples": table.shape[0], "read": table.report, "findings": finding_rows(table.report)}
+    values |= {"verdict": verdict, "steps": steps, "meanings": plots.MEANINGS}
+    values["details"] = plots.training_figures(selector)
+    figures = [plots.map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     if image_shape:
         mean = summarise_columns(table.X).mean
         figures[:0] = plots.pixel_figures(selector.selected_, analysis, mean, image_shape)
@@ -78,19 +71,13 @@ def write_report(
     return write_text(path, page)
 
 
-def _parameters(selector: Any) -> dict[str, str]:
-    skipped = ("callbacks", "must_keep", "never")
-    return {name: repr(value) for name, value in selector.get_params(deep=False).items() if name not in skipped}
-
-
 def finding_rows(report: ReadReport) -> list[tuple[str, str, str]]:
     """Return what was noticed, left out and assumed: the kind, a phrase, and the option that changes it."""
     found = []
     for finding in sorted(merged(report.findings), key=lambda one: one.kind, reverse=True):
         names = listed(finding.features)
-        text = (
-            f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + (f" in {names}" if names else "")
-        )
+        about = f" in {names}" if names else ""
+        text = f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + about
         found.append((finding.kind, text, finding.option))
     return found
 
@@ -121,14 +108,9 @@ def write_comparison(
     figures = plots.score_figures(x, [entry.scores for entry in entries], [entry.random for entry in entries])
     counts = Counter(name for entry in entries for name in entry.selected)
     shared = [name for name, _ in counts.most_common()]
-    values: dict[str, Any] = {
-        "entries": entries,
-        "title": title,
-        "lead": lead,
-        "read": read,
-        "findings": finding_rows(read),
-    }
-    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts, "meanings": plots.MEANINGS}
+    values: dict[str, Any] = {"entries": entries, "title": title, "lead": lead, "meanings": plots.MEANINGS}
+    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts}
+    values |= {"read": read, "findings": finding_rows(read)}
     place = None if start is None else int(np.argmin(np.abs(np.array(sizes) - start)))
     return write_text(path, render("comparison.html", figures, place=place, **values))
 
@@ -158,17 +140,31 @@ def _resource(name: str) -> str:
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FunctionLoader(_resource),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=FunctionLoader(_resource), autoescape=True, undefined=StrictUndefined, **blocks)
+    environment.filters["number"] = lambda x, n=3: "–" if x is None or not math.isfinite(x) else f"{x:.{n}g}"
     environment.filters["percent"] = "{:.0%}".format
     return environment
 
 
-def _number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
+def write_panel(path: str | Path, genes: Any, programmes: Any, *, title: str) -> Path:
+    """Write the page of a panel, and return its path.
+
+    The genes are those of ``tamis.select_genes(..., inplace=False)``, with a row of ``programme_table`` per programme.
+    """
+    ranked = genes.sort_values("tamis_rank")
+    structured = ranked[ranked["tamis_structured"]]
+    lost = structured["tamis_score"] - structured["tamis_explained"].clip(upper=structured["tamis_score"])
+    missed = lost[lost > 0.1].sort_values(ascending=False).index[:MAX_MISSED]
+    covered = float(1 - lost.sum() / max(structured["tamis_score"].sum(), 1e-12))
+    values: dict[str, Any] = {"title": title, "n_genes": len(genes), "k": int(genes["tamis_selected"].sum())}
+    values |= {"rows": _records(ranked[:MAX_GENES]), "missed": _records(ranked.loc[missed]), "covered": covered}
+    values |= {"programmes": programmes.reset_index(names="name").to_dict("records")}
+    values |= {"notes": genes.attrs, "read": {"n_rows": 0}}
+    return write_text(path, render("panel.html", [plots.coverage_figure(programmes)], **values))
+
+
+def _records(table: Any) -> list[dict[str, Any]]:
+    """Return a record per gene, its columns without their prefix."""
+    plain = table.rename(columns=lambda name: name.removeprefix("tamis_"))
+    return list(plain.reset_index(names="name").to_dict("records"))

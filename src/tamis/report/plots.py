@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tamis.metrics import Array
-from tamis.report.analysis import Analysis
+from tamis.report.analysis import Analysis, Places
 
 CHOSEN, OTHER, THIRD = "#0072B2", "#999999", "#D55E00"
 """Colours of Okabe and Ito, which colour-blind readers tell apart."""
@@ -18,7 +18,11 @@ LABEL_COLOURS = [
     *("#882255", "#44AA99", "#7B68C8", "#A0803C"),
 ]
 LABEL_MARKS = ["circle", "diamond", "square", "cross", "triangle-up", "x"]
-MAX_POINTS = 1500
+MAX_POINTS, MAX_MAPPED = 1500, 6000
+MAX_NAMES = 40
+"""With more features, their names are shown at the pointer only."""
+
+GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 MAX_LABELS = 12
 
 
@@ -47,8 +51,7 @@ def rounded(values: Any, digits: int = 4) -> list[Any]:
 def points(x: Any, y: Any, name: str, colour: Any, size: int) -> dict[str, Any]:
     """Return a trace of points."""
     marker = {"color": colour, "size": size, "opacity": 0.8}
-    trace = {"type": "scatter", "mode": "markers", "name": name, "marker": marker}
-    return trace | {"x": rounded(x), "y": rounded(y)}
+    return {"type": "scatter", "mode": "markers", "name": name, "marker": marker, "x": rounded(x), "y": rounded(y)}
 
 
 def lines(x: Any, y: Any, name: str, colour: str) -> dict[str, Any]:
@@ -168,3 +171,97 @@ def score_figures(
         layout = axes("number of features" if sizes else "", score, True)
         figures.append(Figure(f"score-{score}", score.capitalize(), f"{MEANINGS[score].capitalize()}.", data, layout))
     return figures
+
+
+def coverage_figure(programmes: Any) -> Figure:
+    """Draw how much of each programme the panel predicts."""
+    counts = [f"{len(own)} of {n}" for own, n in zip(programmes["selected"], programmes["n_genes"], strict=True)]
+    bars: dict[str, Any] = {"x": rounded(programmes["covered"]), "y": [label(name) for name in programmes.index]}
+    bars |= {"type": "bar", "orientation": "h", "marker": {"color": CHOSEN}, "hoverinfo": "x+text"}
+    bars |= {"text": counts, "textposition": "outside", "cliponaxis": False}
+    layout = axes("share predicted", "programme", False, height=max(320, 90 + 24 * len(programmes)))
+    layout["yaxis"] |= {"type": "category", "autorange": "reversed", "dtick": 1}
+    layout["xaxis"] |= {"range": [0, 1.25]}
+    caption = (
+        "How much the panel predicts, in cells held out, of what the programmes explain of their genes; 1 is all of "
+        "it. Beside each bar: its genes in the panel."
+    )
+    return Figure("coverage", "How much of each programme is covered", caption, [bars], layout)
+
+
+def map_figure(analysis: Analysis) -> Figure:
+    """Draw every feature as a point: around each chosen one those that it stands for, below those like none of them."""
+    share = min(1.0, MAX_MAPPED / max(1, len(analysis.others)))  # Too many to draw are thinned out evenly.
+    circles = {i: members[: int(np.ceil(share * len(members)))] for i, members in analysis.represented().items()}
+    alone = circles.pop(-1)
+    radii = np.array([np.sqrt(len(members) + 5) for members in circles.values()])
+    centres = shelves(2 * radii + 1)
+    data = [_around(analysis, *circle, centre) for circle, centre in zip(circles.items(), centres, strict=True)]
+    data += [_below(analysis, alone, centres, radii)] if len(alone) else []
+    hubs = points(centres[:, 0], centres[:, 1], "chosen", THIRD, 12)
+    hubs["marker"] |= {"symbol": "diamond", "opacity": 1}
+    hubs["text"] = [label(analysis.names[i]) for i in circles]
+    hubs["hovertemplate"] = "<b>%{text}</b>: chosen<extra></extra>"
+    layout: dict[str, Any] = {"showlegend": False, "hovermode": "closest", "margin": dict.fromkeys("lrtb", 8)}
+    layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+    if analysis.k <= MAX_NAMES:
+        # Below the circle, or below the diamond where all other points have names, too.
+        below = centres[:, 1] - radii * (len(analysis.names) > MAX_NAMES)
+        fixed = {"showarrow": False, "yanchor": "top", "yshift": -4}
+        layout["annotations"] = [
+            {"text": f"<b>{label(analysis.names[i], 14)}</b>", "x": float(x), "y": float(y), **fixed}
+            for i, x, y in zip(circles, centres[:, 0], below, strict=True)
+        ]
+    n_rows = len(np.unique(centres[:, 1] + radii))
+    layout["height"] = int(np.clip(150 * n_rows + 80 * (len(alone) > 0), 300, 640))
+    shown, total = len(alone) + sum(map(len, circles.values())), len(analysis.others)
+    caption = (
+        "Diamonds are the chosen features. Around each lie the features that it stands for, the most similar ones "
+        "inside and in the fullest colour; names show at the pointer."
+        + " Grey points below are like none of the chosen." * bool(len(alone))
+        + f" {shown:,} of {total:,} points are drawn." * (shown < total)
+    )
+    return Figure("map", "Which chosen feature stands for which others", caption, [*data, hubs], layout)
+
+
+def shelves(diameters: Array) -> Array:
+    """Return centres of circles that do not touch: side by side in rows, from the top left, twice as wide as high.
+
+    Below each row there is room for names, a quarter of its height.
+    """
+    width = max(diameters.max(), np.sqrt(2.5 * (diameters**2).sum()))
+    centres, x, top, height = [], 0.0, 0.0, 0.0
+    for diameter in diameters:
+        if x and x + diameter > width:
+            x, top, height = 0.0, top - 1.25 * height, 0.0
+        centres.append((x + diameter / 2, top - diameter / 2))
+        x, height = x + diameter, max(height, diameter)
+    return np.array(centres)
+
+
+def _around(analysis: Analysis, hub: int, members: Places, centre: Array) -> dict[str, Any]:
+    """Return the points around a chosen feature on a sunflower's spiral, on which each gets the same area."""
+    turns = np.arange(len(members))
+    x = centre[0] + np.sqrt(turns + 3) * np.cos(turns * GOLDEN_ANGLE)
+    y = centre[1] + np.sqrt(turns + 3) * np.sin(turns * GOLDEN_ANGLE)
+    like = [f"like {label(analysis.names[hub])} ({analysis.correlation[i]:+.2f})" for i in members]
+    trace = _dots(analysis, members, x, y, CHOSEN, like)
+    trace["marker"]["opacity"] = np.round(0.25 + 0.75 * np.abs(analysis.correlation[members]), 2).tolist()
+    return trace
+
+
+def _below(analysis: Analysis, features: Places, centres: Array, radii: Array) -> dict[str, Any]:
+    """Return the points of features like none of the chosen, in lines below everything."""
+    width, bottom = (centres[:, 0] + radii).max(), (centres[:, 1] - radii).min()
+    n_lines = int(np.ceil(np.sqrt(len(features) / 20)))
+    line, place = np.divmod(np.arange(len(features)), int(np.ceil(len(features) / n_lines)))
+    x, y = (place + 0.5) * width / (place.max() + 1), bottom * (1.2 + 0.25 * line / n_lines)
+    return _dots(analysis, features, x, y, OTHER, ["like none of the chosen"] * len(features))
+
+
+def _dots(analysis: Analysis, features: Places, x: Array, y: Array, colour: str, told: list[str]) -> dict[str, Any]:
+    trace = points(x, y, "", colour, int(np.clip(110 / np.sqrt(len(analysis.names)), 4, 10)))
+    trace |= {"text": [label(analysis.names[i]) for i in features], "customdata": told}
+    if len(analysis.names) <= MAX_NAMES:
+        trace |= {"mode": "markers+text", "textposition": "bottom center", "textfont": {"size": 11}}
+    return trace | {"hovertemplate": "<b>%{text}</b>: %{customdata}<extra></extra>"}

@@ -10,13 +10,7 @@ if TYPE_CHECKING:
 
 
 class Registry(Mapping[str, "type[FeatureSelector]"]):
-    """Read-only mapping of names to classes, whose modules are imported on first use.
-
-    Parameters
-    ----------
-    homes : dict
-        ``{"name": "module:ClassName"}``, modules relative to ``tamis.selectors``.
-    """
+    """Mapping of names to classes, imported on first use from the homes ``{"name": "module:ClassName"}``."""
 
     def __init__(self, homes: dict[str, str]):
         self.homes = homes

@@ -1,28 +1,16 @@
 """AEFS: autoencoder inspired feature selection (Han, Wang, Zhang, Li and Xu, 2018)."""
 
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.lscae.parallel import one_thread
-from tamis.scaling import scale_table
-from tamis.selectors.gradient import Batches, minimise, seeded_generator
-from tamis.selectors.parameters import (
-    BatchSize,
-    Count,
-    Device,
-    NonNegative,
-    Positive,
-    Scale,
-    Seed,
-    with_parameters,
-)
+from tamis.selectors.gradient import GradientSelector, Problem
+from tamis.selectors.parameters import Count, NonNegative, with_parameters
 
 
 @with_parameters
-class AEFS(FeatureSelector):
+class AEFS(GradientSelector):
     r"""Rank features by the size of their weights in the first layer of an autoencoder.
 
     .. math:: \min \frac{1}{2n} \lVert X - \hat X \rVert^2 + \alpha \lVert W_1 \rVert_{2,1}
@@ -85,27 +73,11 @@ class AEFS(FeatureSelector):
     n_hidden: Count = 4
     sparsity: NonNegative = 0.1
     weight_decay: NonNegative = 0.001
-    max_epochs: Count = 500
-    batch_size: BatchSize = 256
-    learning_rate: Positive = 0.02
-    scale: Scale = "standard"
-    device: Device = "auto"
-    random_state: Seed = None
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
-        with one_thread():
-            generator = seeded_generator(self.random_state, self.device)
-            network = SparseAutoencoder(table.shape[1], self.n_hidden, generator)
-            self.losses_ = minimise(
-                lambda x: network.loss(x, self.sparsity, self.weight_decay),
-                network.parameters(),
-                Batches(table, self.batch_size, generator),
-                self.learning_rate,
-                self.max_epochs,
-            )
-            lengths = network.encoder_lengths().detach()
-        return Selection(table.expand(lengths.double().cpu().numpy()))
+    def _problem(self, n_features: int, generator: torch.Generator) -> Problem:
+        network = SparseAutoencoder(n_features, self.n_hidden, generator)
+        loss = partial(network.loss, sparsity=self.sparsity, weight_decay=self.weight_decay)
+        return loss, network.parameters(), network.encoder_lengths
 
 
 class SparseAutoencoder(nn.Module):

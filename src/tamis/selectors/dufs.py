@@ -2,33 +2,21 @@
 
 import math
 from numbers import Integral
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.lscae.parallel import one_thread
-from tamis.scaling import scale_table
-from tamis.selectors.gradient import Batches, minimise, seeded_generator
-from tamis.selectors.parameters import (
-    BatchSize,
-    Count,
-    Device,
-    NonNegative,
-    Positive,
-    Scale,
-    Seed,
-    with_parameters,
-)
+from tamis.selectors.gradient import GradientSelector, Problem
+from tamis.selectors.parameters import BatchSize, NonNegative, Positive, with_parameters
 
 START_SPREAD = 0.01
 """Standard deviation of the initial µ, which are clipped at two of them."""
 
 
 @with_parameters
-class DUFS(FeatureSelector):
+class DUFS(GradientSelector):
     r"""Rank features by stochastic gates that keep what is smooth on the graph of the gated features.
 
     A feature j is multiplied by its gate :math:`z_j = \operatorname{clip}(\tfrac12 + \mu_j + \sigma \epsilon, 0, 1)`;
@@ -104,24 +92,12 @@ class DUFS(FeatureSelector):
     sigma: Positive = 0.5
     n_neighbors: Annotated[int, Interval(Integral, 2, None, closed="left")] = 2
     bandwidth: Positive = 5.0
-    max_epochs: Count = 500
     batch_size: BatchSize = 1024
-    learning_rate: Positive = 0.02
-    scale: Scale = "standard"
-    device: Device = "auto"
-    random_state: Seed = None
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
-        with one_thread():
-            generator = seeded_generator(self.random_state, self.device)
-            start = torch.randn(table.shape[1], generator=generator, device=generator.device).clamp(-2, 2)
-            mu = (START_SPREAD * start).requires_grad_()
-            batches = Batches(table, self.batch_size, generator)
-            self.losses_ = minimise(
-                lambda x: self._loss(x, mu, generator), [mu], batches, self.learning_rate, self.max_epochs
-            )
-        return Selection(table.expand(mu.detach().double().cpu().numpy()))
+    def _problem(self, n_features: int, generator: torch.Generator) -> Problem:
+        start = torch.randn(n_features, generator=generator, device=generator.device).clamp(-2, 2)
+        mu = (START_SPREAD * start).requires_grad_()
+        return lambda x: self._loss(x, mu, generator), [mu], lambda: mu
 
     def _loss(self, x: Tensor, mu: Tensor, generator: torch.Generator) -> Tensor:
         shape = x.shape if self.gate_noise == "sample" else x.shape[1:]

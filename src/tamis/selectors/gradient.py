@@ -1,22 +1,20 @@
 """Minimisation of a loss over batches of rows, for the selectors that learn one score per feature."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from torch import Tensor
 
-from tamis.lscae.parallel import torch_device
-from tamis.scaling import ScaledTable
+from tamis.base import Task
+from tamis.lscae.parallel import one_thread, torch_device
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors.parameters import BatchSize, Count, Device, Positive, ScaledSelector, Seed, with_parameters
 
-
-def seeded_generator(random_state: Any, device: str) -> torch.Generator:
-    """Return a generator on a device, seeded by scikit-learn's ``random_state``."""
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    return torch.Generator(torch_device(device)).manual_seed(seed)
+Problem = tuple[Callable[[Tensor], Tensor], Iterable[Tensor], Callable[[], Tensor]]
+"""The loss of some rows, the parameters that it is minimised over, and the scores that they make."""
 
 
 class Batches:
@@ -38,27 +36,38 @@ class Batches:
         for rows in order.tensor_split(self.n_batches):
             yield self._tensor(self.table.take_rows(rows.cpu().numpy())) if self.whole is None else self.whole[rows]
 
-    def _tensor(self, rows: NDArray[np.float64]) -> Tensor:
+    def _tensor(self, rows: Array) -> Tensor:
         return torch.from_numpy(rows.astype(np.float32)).to(self.generator.device)
 
 
-def minimise(
-    loss: Callable[[Tensor], Tensor],
-    parameters: Iterable[Tensor],
-    batches: Batches,
-    learning_rate: float,
-    max_epochs: int,
-) -> NDArray[np.float64]:
-    """Change parameters in place by Adam steps on batches of rows, and return the mean loss of every epoch."""
-    optimiser = torch.optim.Adam(parameters, lr=learning_rate, fused=True)
-    means = []
-    for _ in range(max_epochs):
-        values = []
-        for x in batches:
-            value = loss(x)
-            optimiser.zero_grad()
-            torch.autograd.backward(value)
-            optimiser.step()
-            values.append(value.item())
-        means.append(np.mean(values))
-    return np.array(means)
+@with_parameters
+class GradientSelector(ScaledSelector):
+    """A selector whose scores are learnt by Adam steps on batches of rows."""
+
+    max_epochs: Count = 500
+    batch_size: BatchSize = 256
+    learning_rate: Positive = 0.02
+    device: Device = "auto"
+    random_state: Seed = None
+
+    @abstractmethod
+    def _problem(self, n_features: int, generator: torch.Generator) -> Problem:
+        """Return what is to be minimised, from the start that the generator draws."""
+
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        generator = torch.Generator(torch_device(self.device)).manual_seed(seed)
+        with one_thread():
+            loss, parameters, scores = self._problem(table.shape[1], generator)
+            optimiser = torch.optim.Adam(parameters, lr=self.learning_rate, fused=True)
+            batches = Batches(table, self.batch_size, generator)
+            means = [np.mean([_step(loss(x), optimiser) for x in batches]) for _ in range(self.max_epochs)]
+            self.losses_ = np.array(means)
+            return np.asarray(scores().detach().double().cpu())
+
+
+def _step(loss: Tensor, optimiser: torch.optim.Optimizer) -> float:
+    optimiser.zero_grad()
+    torch.autograd.backward(loss)
+    optimiser.step()
+    return loss.item()

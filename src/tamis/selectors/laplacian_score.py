@@ -3,23 +3,20 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tamis.base import FeatureSelector, Selection, Task
+from tamis.base import Selection, Task
 from tamis.io.sources import TableSource
-from tamis.scaling import ScaledTable, scale_table
+from tamis.scaling import Array, ScaledTable
 from tamis.selectors.neighbour_graph import build_graph, degrees
-from tamis.selectors.parameters import Bandwidth, Count, Scale, with_parameters
-
-Array = NDArray[np.float64]
+from tamis.selectors.parameters import Bandwidth, Count, ScaledSelector, with_parameters
 
 SAMPLE_ROWS = 5000
 """Largest number of rows that are scored of a table that stays on disk."""
 
 
 @with_parameters
-class LaplacianScore(FeatureSelector):
+class LaplacianScore(ScaledSelector):
     r"""Rank features by their smoothness on the neighbourhood graph of the rows.
 
     With the degrees D, the Laplacian L = D − W and a feature f less its weighted mean,
@@ -65,16 +62,16 @@ class LaplacianScore(FeatureSelector):
 
     n_neighbors: Count = 5
     bandwidth: Bandwidth = "neighbors"
-    scale: Scale = "standard"
 
     _from_disk = "sample"
 
     def _select(self, X: Any, task: Task) -> Selection:
         if isinstance(X, TableSource):
             X = X.take(np.unique(np.linspace(0, len(X) - 1, min(len(X), SAMPLE_ROWS)).astype(np.intp)))
-        table = scale_table(X, task.statistics, self.scale)
-        graph = build_graph(table, self.n_neighbors, self.bandwidth)
-        return Selection(table.expand(smoothness(table, graph)))
+        return super()._select(X, task)
+
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+        return smoothness(table, build_graph(table, self.n_neighbors, self.bandwidth))
 
 
 def smoothness(table: ScaledTable, graph: csr_array) -> Array:

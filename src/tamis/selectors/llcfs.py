@@ -1,6 +1,5 @@
 """LLCFS: feature weights learnt within local-learning based clustering (Zeng and Cheung, 2011)."""
 
-from typing import Any
 from warnings import warn
 
 import numpy as np
@@ -8,12 +7,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import ScaledTable, scale_table
-from tamis.selectors.neighbour_graph import build_graph, count_clusters, some_eigenpairs
-from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
-
-Array = NDArray[np.float64]
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors.neighbour_graph import build_graph, count_clusters, some_eigenpairs, sum_patches
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, ScaledSelector, with_parameters
 
 FLOOR = np.finfo(float).eps
 """Smallest relevance, so that a feature can come back."""
@@ -23,7 +20,7 @@ CONSTANT = 1e-9
 
 
 @with_parameters
-class LLCFS(FeatureSelector):
+class LLCFS(ScaledSelector):
     r"""Rank features by the relevance with which neighbours predict the cluster of a row.
 
     The indicator y of a row's cluster is predicted from its neighbours N_i by ridge regression, in which the feature l
@@ -94,21 +91,24 @@ class LLCFS(FeatureSelector):
     beta: Positive = 0.1
     max_iter: Count = 20
     tol: NonNegative = 1e-4
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
         wanted = self.n_clusters or count_clusters(build_graph(table, self.n_neighbors))
         self.n_clusters_ = max(2, min(wanted, n))
         relevances = np.full(d, 1 / d)
         for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
-            before, relevances = relevances, self._round(table, relevances)
+            kernel = weighted_kernel(table, relevances)
+            members = kernel_neighbours(kernel, self.n_neighbors)
+            solutions = ridge_solutions(kernel, members, self.beta)
+            misfit = np.eye(n) - predictions(kernel, members, solutions).toarray()
+            Y = some_eigenpairs(misfit.T @ misfit, 0, self.n_clusters_ - 1)[1]
+            before, relevances = relevances, new_relevances(table, relevances, members, solutions, Y)
             if np.abs(relevances - before).sum() < self.tol:
                 break
         if self.n_iter_ == 1 and relevances is before:
             self._warn_of_separation()
-        return Selection(table.expand(relevances))
+        return relevances
 
     def _warn_of_separation(self) -> None:
         warn(
@@ -116,15 +116,8 @@ class LLCFS(FeatureSelector):
             "to predict the cluster, and all features have the same score. Raise "
             f"n_neighbors={self.n_neighbors} above the size of the clusters, or n_clusters={self.n_clusters_}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
-
-    def _round(self, table: ScaledTable, relevances: Array) -> Array:
-        kernel = weighted_kernel(table, relevances)
-        members = kernel_neighbours(kernel, self.n_neighbors)
-        solutions = ridge_solutions(kernel, members, self.beta)
-        Y = smooth_indicators(predictions(kernel, members, solutions), self.n_clusters_)
-        return new_relevances(table, relevances, members, solutions, Y)
 
 
 def weighted_kernel(table: ScaledTable, relevances: Array) -> Array:
@@ -162,12 +155,6 @@ def predictions(kernel: Array, members: NDArray[np.intp], solutions: Array) -> c
     return csr_array((weights.ravel(), members.ravel(), np.arange(0, n * size + 1, size)), shape=(n, n))
 
 
-def smooth_indicators(prediction: csr_array, count: int) -> Array:
-    """Return the eigenvectors of ``(I − A)ᵀ (I − A)`` with the smallest eigenvalues."""
-    misfit = np.eye(prediction.shape[0]) - prediction.toarray()
-    return some_eigenpairs(misfit.T @ misfit, 0, count - 1)[1]
-
-
 def new_relevances(
     table: ScaledTable, relevances: Array, members: NDArray[np.intp], solutions: Array, Y: Array
 ) -> Array:
@@ -176,13 +163,10 @@ def new_relevances(
     They stay as they are if the indicators are constant in all neighbourhoods, for then only rounding errors are left.
     The sum is ``x_lᵀ Q x_l`` with an n × n matrix Q for all columns, which is sparse as the neighbourhoods are.
     """
-    n, size = members.shape
     targets = solutions @ Y[members]
     if np.abs(targets).max() <= CONSTANT * np.abs(solutions).max() * np.abs(Y).max():
         return relevances
-    rows = np.repeat(members, size, axis=1).ravel()
-    columns = np.tile(members, (1, size)).ravel()
-    products = csr_array(((targets @ targets.transpose(0, 2, 1)).ravel(), (rows, columns)), shape=(n, n))
+    products = sum_patches(members, targets @ targets.transpose(0, 2, 1))
     squares = np.empty(table.shape[1])
     for block_columns, block in table.column_blocks():
         squares[block_columns] = np.einsum("ij,ij->j", block, products @ block)

@@ -4,21 +4,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path, lars_path_gram
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import ScaledTable, scale_table
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
 from tamis.selectors.neighbour_graph import build_graph, degrees, inverse_roots, smooth_spectrum
-from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, Scale, with_parameters
-
-Array = NDArray[np.float64]
+from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, ScaledSelector, with_parameters
 
 
 @with_parameters
-class MCFS(FeatureSelector):
+class MCFS(ScaledSelector):
     r"""Rank features by their largest weight in sparse regressions of the graph's eigenvectors.
 
     The K smoothest vectors :math:`L y = \lambda D y`, the constant one left out, are each approximated by least-angle
@@ -77,21 +73,15 @@ class MCFS(FeatureSelector):
     n_nonzero: OptionalCount = None
     n_neighbors: Count = 5
     bandwidth: Bandwidth = "pairwise"
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:
         graph = build_graph(table, self.n_neighbors, self.bandwidth)
-        targets = smooth_targets(graph, self.n_eigenvectors)
-        weights = sparse_weights(table, targets, min(self.n_nonzero or task.k, X.shape[0] - 1, table.shape[1]))
-        self.coefficients_ = np.zeros((len(weights), X.shape[1]))
+        # The vectors y = D^(−1/2) ξ have yᵀ D y = 1.
+        targets = inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, self.n_eigenvectors).vectors
+        weights = sparse_weights(table, targets, min(self.n_nonzero or task.k, table.shape[0] - 1, table.shape[1]))
+        self.coefficients_ = np.zeros((len(weights), table.n_features))
         self.coefficients_[:, table.columns] = weights
-        return Selection(table.expand(np.abs(weights).max(axis=0)))
-
-
-def smooth_targets(graph: csr_array, count: int) -> Array:
-    """Return the smoothest non-trivial vectors ``y = D^(−1/2) ξ`` with ``yᵀ D y = 1``, as columns."""
-    return inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, count).vectors
+        return np.asarray(np.abs(weights).max(axis=0))
 
 
 def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
@@ -104,15 +94,8 @@ def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
         if d > n:
             dense = table.dense()
             return np.array([lars_path(dense, y, **path)[2] for y in targets.T])
-        gram, products = _normal_equations(table, targets)
+        gram, products = np.zeros((d, d)), np.zeros((targets.shape[1], d))
+        for rows, block in table.row_blocks():
+            gram += block.T @ block
+            products += targets[rows].T @ block
         return np.array([lars_path_gram(xy, gram, n_samples=n, **path)[2] for xy in products])
-
-
-def _normal_equations(table: ScaledTable, targets: Array) -> tuple[Array, Array]:
-    """Return ``Xᵀ X`` and the rows ``yᵀ X``, from blocks of rows."""
-    d = table.shape[1]
-    gram, products = np.zeros((d, d)), np.zeros((targets.shape[1], d))
-    for rows, block in table.row_blocks():
-        gram += block.T @ block
-        products += targets[rows].T @ block
-    return gram, products

@@ -1,35 +1,15 @@
 """NDFS: features that predict non-negative cluster indicators (Li, Yang, Liu, Zhou and Lu, 2012)."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import scale_table
-from tamis.selectors.neighbour_graph import (
-    build_graph,
-    count_clusters,
-    normalised_adjacency,
-    smooth_spectrum,
-    trivial_vector,
-)
-from tamis.selectors.parameters import (
-    Bandwidth,
-    Count,
-    NonNegative,
-    OptionalCount,
-    Positive,
-    Scale,
-    Seed,
-    with_parameters,
-)
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors import neighbour_graph as graphs
+from tamis.selectors import parameters as p
 from tamis.selectors.reweighting import WeightedRidge, bound_weights, converged, row_lengths, smooth_lengths
-
-Array = NDArray[np.float64]
 
 SOFTNESS = 0.2
 """Added to the first indicators: a zero would stay zero under multiplicative steps."""
@@ -38,8 +18,8 @@ HALVINGS = 40
 """Largest number of times that a step is halved before F is left as it is."""
 
 
-@with_parameters
-class NDFS(FeatureSelector):
+@p.with_parameters
+class NDFS(p.ScaledSelector):
     r"""Rank features by their weight in the regression of cluster indicators that are learnt with it.
 
     .. math:: \min_{F \ge 0, W} \operatorname{tr}(F^\top \hat L F)
@@ -114,23 +94,21 @@ class NDFS(FeatureSelector):
     [1, 3, 5]
     """
 
-    n_clusters: OptionalCount = None
-    alpha: Positive = 1.0
-    beta: Positive = 10.0
-    gamma: Positive = 1e8
-    max_iter: Count = 30
-    tol: NonNegative = 1e-6
-    n_neighbors: Count = 5
-    bandwidth: Bandwidth = "neighbors"
-    scale: Scale = "standard"
-    random_state: Seed = None
+    n_clusters: p.OptionalCount = None
+    alpha: p.Positive = 1.0
+    beta: p.Positive = 10.0
+    gamma: p.Positive = 1e8
+    max_iter: p.Count = 30
+    tol: p.NonNegative = 1e-6
+    n_neighbors: p.Count = 5
+    bandwidth: p.Bandwidth = "neighbors"
+    random_state: p.Seed = None
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
-        graph = build_graph(table, self.n_neighbors, self.bandwidth)
-        self.n_clusters_ = min(self.n_clusters or count_clusters(graph), table.shape[0])
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+        graph = graphs.build_graph(table, self.n_neighbors, self.bandwidth)
+        self.n_clusters_ = min(self.n_clusters or graphs.count_clusters(graph), table.shape[0])
         F = first_indicators(graph, self.n_clusters_, check_random_state(self.random_state))
-        return Selection(table.expand(self._alternate(table.dense(), normalised_adjacency(graph), F)))
+        return self._alternate(table.dense(), graphs.normalised_adjacency(graph), F)
 
     def _alternate(self, X: Array, adjacency: csr_array, F: Array) -> Array:
         """Improve F and W in turn, and return the lengths of the rows of W."""
@@ -158,7 +136,11 @@ class NDFS(FeatureSelector):
         def value(F: Array) -> float:
             return float((F * slope(F)).sum()) + self._penalty(F)
 
-        ratio, before = step_ratio(F, slope(F), self.gamma), value(F)
+        # The parts of MF with different signs go to different sides, so that F stays non-negative; the ratio is below
+        # one where the gradient is positive, and so points downhill.
+        rise, before = slope(F), value(F)
+        denominator = np.maximum(rise, 0) + self.gamma * F @ (F.T @ F)
+        ratio = (self.gamma * F + np.maximum(-rise, 0)) / np.maximum(denominator, np.finfo(float).tiny)
         for halving in range(HALVINGS):
             candidate = F * ratio ** (0.5**halving)
             if value(candidate) <= before:
@@ -171,21 +153,10 @@ class NDFS(FeatureSelector):
 
 def first_indicators(graph: csr_array, count: int, random: np.random.RandomState) -> Array:
     """Cluster the rows of the spectral embedding by k-means, and return softened indicators with unit columns."""
-    spectrum = np.column_stack([trivial_vector(graph), smooth_spectrum(graph, count - 1).vectors])
+    spectrum = np.column_stack([graphs.trivial_vector(graph), graphs.smooth_spectrum(graph, count - 1).vectors])
     embedding = spectrum / np.maximum(row_lengths(spectrum), np.finfo(float).tiny)[:, None]
     # Distinct rows can be fewer than the clusters asked for; k-means would warn of empty ones.
     n_distinct = len(np.unique(embedding.round(9), axis=0))
     labels = KMeans(min(count, n_distinct), n_init=10, random_state=random).fit_predict(embedding)
     F = np.eye(count)[labels] + SOFTNESS
     return np.asarray(F / row_lengths(F.T))
-
-
-def step_ratio(F: Array, slope: Array, gamma: float) -> Array:
-    """Return ``(γF + [MF]₋) / ([MF]₊ + γ F Fᵀ F)``, the multiplicative step in F.
-
-    The parts of MF with different signs go to different sides, so that F stays non-negative; below one where the
-    gradient is positive, it points downhill.
-    """
-    numerator = gamma * F + np.maximum(-slope, 0)
-    denominator = np.maximum(slope, 0) + gamma * F @ (F.T @ F)
-    return numerator / np.maximum(denominator, np.finfo(float).tiny)

@@ -17,9 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import euclidean_distances
 
 from tamis.columns import BLOCK_VALUES
-from tamis.scaling import ScaledTable
-
-Array = NDArray[np.float64]
+from tamis.scaling import Array, ScaledTable
 
 BANDWIDTHS = ("neighbors", "pairwise")
 """Rules for σ: the mean distance to the neighbours, or the mean distance between any two rows."""
@@ -153,8 +151,7 @@ def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
     largest entry of a vector is positive.
     """
     n = graph.shape[0]
-    count = min(count, n - 1)
-    if count < 1:
+    if (count := min(count, n - 1)) < 1:
         return Spectrum(np.empty(0), np.empty((n, 0)))
     decompose = _dense_spectrum if n <= DENSE_ROWS or count > n // 4 else _lanczos_spectrum
     values, vectors = decompose(normalised_adjacency(graph), trivial_vector(graph), count)
@@ -196,6 +193,13 @@ def _lanczos_spectrum(adjacency: csr_array, trivial: Array, count: int) -> tuple
         return _dense_spectrum(adjacency, trivial, count)
     order = np.argsort(values)
     return values[order], vectors[:, order]
+
+
+def sum_patches(members: NDArray[np.intp], patches: Array) -> csr_array:
+    """Return the n × n sum of small matrices between the members of n neighbourhoods of one size."""
+    n, size = members.shape
+    rows, columns = np.repeat(members, size, axis=1).ravel(), np.tile(members, (1, size)).ravel()
+    return csr_array((patches.ravel(), (rows, columns)), shape=(n, n))
 
 
 def count_clusters(graph: csr_array) -> int:

@@ -1,12 +1,14 @@
-"""Parameters of a selector as fields of its class, whose types carry the values that are allowed."""
+"""What selectors share: parameters as fields, whose types carry the values allowed, and the scaling of the table."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tamis.base import FeatureSelector
+from tamis.base import FeatureSelector, Selection, Task
+from tamis.scaling import Array, ScaledTable, scale_table
 from tamis.selectors.neighbour_graph import BANDWIDTHS
 
 Selector = TypeVar("Selector", bound=FeatureSelector)
@@ -32,3 +34,18 @@ def with_parameters(cls: type[Selector]) -> type[Selector]:
     own = {field.name: field.type for field in fields(cls) if field.name not in inherited}
     cls._parameter_constraints = inherited | {name: list(kind.__metadata__) for name, kind in own.items()}  # type: ignore[union-attr]
     return cls
+
+
+@with_parameters
+class ScaledSelector(FeatureSelector):
+    """A selector that scores the features of a scaled table; those with one value only are not among them."""
+
+    scale: Scale = "standard"
+
+    @abstractmethod
+    def _score(self, table: ScaledTable, task: Task) -> Array:
+        """Return a score for every feature of the scaled table; large is good."""
+
+    def _select(self, X: Any, task: Task) -> Selection:
+        table = scale_table(X, task.statistics, self.scale)
+        return Selection(table.expand(self._score(table, task)))

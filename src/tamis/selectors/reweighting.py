@@ -7,10 +7,9 @@ constant, an upper bound that touches at the W it was made from. Minimising the 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+from tamis.scaling import Array
 
 SMOOTHING = 1e-12
 """The ε, relative to rows of length one."""
@@ -43,14 +42,7 @@ class WeightedRidge:
     """Minimiser W of ``‖XW − T‖² + Σ_j u_j ‖w_j‖²``, by the smaller of a d × d and an n × n system.
 
     With U = diag(u), ``W = (XᵀX + U)⁻¹ XᵀT``. If d > n, W is not formed: by Woodbury's identity it is ``U⁻¹ Xᵀ A`` with
-    ``A = (I + X U⁻¹ Xᵀ)⁻¹ T``, and A is the residual T − XW.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    u : ndarray of shape (d,)
-    gram : ndarray of shape (d, d), optional
-        ``XᵀX``, if it is known; used only if d ≤ n.
+    ``A = (I + X U⁻¹ Xᵀ)⁻¹ T``, and A is the residual T − XW. The Gram matrix ``XᵀX`` is used if d ≤ n.
     """
 
     def __init__(self, X: Array, u: Array, gram: Array | None = None):

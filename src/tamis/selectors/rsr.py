@@ -1,20 +1,15 @@
 """RSR: features that represent all others (Zhu, Zuo, Zhang, Hu and Shiu, 2015)."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import scale_table
-from tamis.selectors.parameters import Count, NonNegative, Positive, Scale, with_parameters
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors.parameters import Count, NonNegative, Positive, ScaledSelector, with_parameters
 from tamis.selectors.reweighting import WeightedRidge, bound_weights, converged, row_lengths, smooth_lengths
-
-Array = NDArray[np.float64]
 
 
 @with_parameters
-class RSR(FeatureSelector):
+class RSR(ScaledSelector):
     r"""Rank features by their weight in the regularised representation of all features by each other.
 
     .. math:: \min_W \lVert X - X W \rVert_{2,1} + \lambda \lVert W \rVert_{2,1}
@@ -69,10 +64,8 @@ class RSR(FeatureSelector):
     sparsity: Positive = 100.0
     max_iter: Count = 30
     tol: NonNegative = 1e-5
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         X, objectives = table.dense(), list[float]()
         row_weights, feature_weights = np.ones(len(X)), np.ones(X.shape[1])
         for self.n_iter_ in range(1, self.max_iter + 1):  # noqa: B020
@@ -82,7 +75,7 @@ class RSR(FeatureSelector):
             if converged(objectives, self.tol):
                 break
         self.objectives_ = np.array(objectives)
-        return Selection(table.expand(lengths))
+        return lengths
 
 
 def representation(X: Array, row_weights: Array, penalty: Array) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """SPEC: features in line with the spectrum of the graph (Zhao and Liu, 2007)."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,26 +9,17 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from sklearn.utils._param_validation import StrOptions
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import ScaledTable, scale_table
-from tamis.selectors.neighbour_graph import (
-    build_graph,
-    count_clusters,
-    degrees,
-    normalised_adjacency,
-    smooth_spectrum,
-    trivial_vector,
-)
-from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, Positive, Scale, with_parameters
-
-Array = NDArray[np.float64]
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors import neighbour_graph as graphs
+from tamis.selectors.parameters import Bandwidth, Count, OptionalCount, Positive, ScaledSelector, with_parameters
 
 ZERO = 1e-12
 """Smaller eigenvalues are zero: 1e-16 would count as 1e-4 with r = 1/4."""
 
 
 @with_parameters
-class SPEC(FeatureSelector):
+class SPEC(ScaledSelector):
     r"""Rank features by how they agree with the eigenvectors of the graph's normalised Laplacian.
 
     With :math:`\hat L = \sum_j \lambda_j \xi_j \xi_j^\top`, :math:`\lambda_1 = 0`, :math:`\xi_1 \propto D^{1/2} 1`, a
@@ -90,13 +81,11 @@ class SPEC(FeatureSelector):
     n_clusters: OptionalCount = None
     n_neighbors: Count = 5
     bandwidth: Bandwidth = "neighbors"
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
-        graph = build_graph(table, self.n_neighbors, self.bandwidth)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+        graph = graphs.build_graph(table, self.n_neighbors, self.bandwidth)
         energy = self._gain(graph) if self.ranking == "phi3" else roughness(graph, self.exponent)
-        trivial, scores = trivial_vector(graph), np.full(table.shape[1], -np.inf)
+        trivial, scores = graphs.trivial_vector(graph), np.full(table.shape[1], -np.inf)
         for columns, unit, varies in unit_columns(table, graph):
             score = energy(unit) if self.ranking == "phi3" else -energy(unit)
             if self.ranking == "phi2":
@@ -105,19 +94,19 @@ class SPEC(FeatureSelector):
                 varies &= rest > np.finfo(float).eps
                 score /= np.where(varies, rest, 1)
             scores[columns] = np.where(varies, score, -np.inf)
-        return Selection(table.expand(scores))
+        return scores
 
     def _gain(self, graph: csr_array) -> Callable[[Array], Array]:
         """Return the function ``f̂ ↦ φ3``."""
-        self.n_clusters_ = max(2, min(self.n_clusters or count_clusters(graph), graph.shape[0]))
-        values, vectors = smooth_spectrum(graph, self.n_clusters_ - 1)
+        self.n_clusters_ = max(2, min(self.n_clusters or graphs.count_clusters(graph), graph.shape[0]))
+        values, vectors = graphs.smooth_spectrum(graph, self.n_clusters_ - 1)
         gains = 2.0**self.exponent - values**self.exponent
         return lambda unit: gains @ (vectors.T @ unit) ** 2
 
 
 def roughness(graph: csr_array, exponent: float) -> Callable[[Array], Array]:
     """Return the function ``f̂ ↦ Σ_j a_j² λ_j^r``; j = 1 adds nothing. With r = 1 it is ``f̂ᵀ L̂ f̂``."""
-    adjacency = normalised_adjacency(graph)
+    adjacency = graphs.normalised_adjacency(graph)
     if exponent == 1:
         return lambda unit: np.einsum("ij,ij->j", unit, unit - adjacency @ unit)
     values, vectors = eigh(np.eye(graph.shape[0]) - adjacency.toarray(), overwrite_a=True, check_finite=False)
@@ -127,7 +116,7 @@ def roughness(graph: csr_array, exponent: float) -> Callable[[Array], Array]:
 
 def unit_columns(table: ScaledTable, graph: csr_array) -> Iterator[tuple[slice, Array, NDArray[np.bool_]]]:
     """Yield positions, ``f̂ = D^(1/2) f / ‖·‖`` and whether the length was not zero, in blocks of features."""
-    root = np.sqrt(degrees(graph))[:, None]
+    root = np.sqrt(graphs.degrees(graph))[:, None]
     for columns, block in table.column_blocks():
         weighted = root * block
         length = np.sqrt(np.einsum("ij,ij->j", weighted, weighted))

@@ -1,21 +1,17 @@
 """SRCFS: Laplacian scores in random subspaces (Huang, Cai and Wang, 2019)."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from tamis.base import FeatureSelector, Selection, Task
-from tamis.scaling import scale_table
+from tamis.base import Task
+from tamis.scaling import Array, ScaledTable
 from tamis.selectors.laplacian_score import smoothness
 from tamis.selectors.neighbour_graph import build_graph
-from tamis.selectors.parameters import Bandwidth, Count, Scale, Seed, with_parameters
+from tamis.selectors.parameters import Bandwidth, Count, ScaledSelector, Seed, with_parameters
 
 
 @with_parameters
-class SRCFS(FeatureSelector):
+class SRCFS(ScaledSelector):
     r"""Rank features by their mean smoothness on graphs of random blocks of features.
 
     The features are shuffled and cut into s blocks of ⌈d/s⌉; each block has its own neighbourhood graph, on which the
@@ -71,23 +67,16 @@ class SRCFS(FeatureSelector):
     n_partitions: Count = 10
     n_neighbors: Count = 5
     bandwidth: Bandwidth = "neighbors"
-    scale: Scale = "standard"
     random_state: Seed = None
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
-        total = np.zeros(table.shape[1])
-        for columns in self._blocks(table.shape[1]):
-            block = table.subset(columns)
-            scores = smoothness(block, build_graph(block, self.n_neighbors, self.bandwidth))
-            # A feature that cannot be scored in a block counts as rough there: 1 − LS = 0.
-            total[columns] += np.where(np.isfinite(scores), scores, 0)
-        return Selection(table.expand(total / self.n_partitions))
-
-    def _blocks(self, d: int) -> Iterator[NDArray[np.intp]]:
-        """Yield the features of all blocks of all partitions."""
-        random, width = check_random_state(self.random_state), -(-d // self.n_subspaces)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
+        d, random = table.shape[1], check_random_state(self.random_state)
+        total, width = np.zeros(d), -(-d // self.n_subspaces)
         for _ in range(self.n_partitions):
             shuffled = random.permutation(d)
-            for start in range(0, d, width):
-                yield shuffled[start : start + width]
+            for columns in (shuffled[start : start + width] for start in range(0, d, width)):
+                block = table.subset(columns)
+                scores = smoothness(block, build_graph(block, self.n_neighbors, self.bandwidth))
+                # A feature that cannot be scored in a block counts as rough there: 1 − LS = 0.
+                total[columns] += np.where(np.isfinite(scores), scores, 0)
+        return total / self.n_partitions

@@ -1,26 +1,20 @@
 """UDFS: features that discriminate between neighbourhoods (Yang, Shen, Ma, Huang and Zhou, 2011)."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from tamis.base import FeatureSelector, Selection, Task
+from tamis.base import Task
 from tamis.columns import BLOCK_VALUES
-from tamis.scaling import ScaledTable, scale_table
-from tamis.selectors.neighbour_graph import Neighbours, count_clusters, heat_graph, nearest_neighbours, some_eigenpairs
-from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, Scale, with_parameters
+from tamis.scaling import Array, ScaledTable
+from tamis.selectors import neighbour_graph as graphs
+from tamis.selectors.parameters import Count, NonNegative, OptionalCount, Positive, ScaledSelector, with_parameters
 from tamis.selectors.reweighting import bound_weights, converged, row_lengths, smooth_lengths
-
-Array = NDArray[np.float64]
 
 
 @with_parameters
-class UDFS(FeatureSelector):
+class UDFS(ScaledSelector):
     r"""Rank features by their weight in projections that vary little within neighbourhoods.
 
     Every row i and its k nearest rows form a patch; :math:`\tilde X_i` holds their features less the patch's mean
@@ -94,15 +88,13 @@ class UDFS(FeatureSelector):
     sparsity: Positive = 0.01
     max_iter: Count = 20
     tol: NonNegative = 1e-6
-    scale: Scale = "standard"
 
-    def _select(self, X: Any, task: Task) -> Selection:
-        table = scale_table(X, task.statistics, self.scale)
+    def _score(self, table: ScaledTable, task: Task) -> Array:  # noqa: ARG002
         n, d = table.shape
-        neighbours = nearest_neighbours(table, self.n_neighbors)
-        self.n_clusters_ = min(self.n_clusters or count_clusters(heat_graph(neighbours)), d)
+        neighbours = graphs.nearest_neighbours(table, self.n_neighbors)
+        self.n_clusters_ = min(self.n_clusters or graphs.count_clusters(graphs.heat_graph(neighbours)), d)
         form = LowRankScatter if d > n and self.n_clusters_ < d - 1 else DenseScatter
-        return Selection(table.expand(self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))))
+        return self._reweight(form(table.dense(), local_matrix(table, neighbours, self.ridge)))
 
     def _reweight(self, scatter: "DenseScatter | LowRankScatter") -> Array:
         """Minimise ``tr(Wᵀ M W) + γ‖W‖₂,₁`` under ``Wᵀ W = I``, and return the lengths of the rows of W."""
@@ -120,32 +112,21 @@ class UDFS(FeatureSelector):
         return lengths
 
 
-def local_matrix(table: ScaledTable, neighbours: Neighbours, ridge: float) -> csr_array:
+def local_matrix(table: ScaledTable, neighbours: graphs.Neighbours, ridge: float) -> csr_array:
     """Compute G, symmetric, positive semidefinite and sparse."""
-    n = table.shape[0]
-    members = np.column_stack([np.arange(n), neighbours.indices])
-    size = members.shape[1]
+    members = np.column_stack([np.arange(table.shape[0]), neighbours.indices])
+    n, size = members.shape
     centring = np.eye(size) - 1 / size
-    blocks = []
-    for scatter in _patch_scatters(table, members):
+    blocks, step = [], max(1, BLOCK_VALUES // (size * table.shape[1]))
+    for chosen in (members[start : start + step] for start in range(0, n, step)):
+        patches = table.take_rows(chosen.ravel()).reshape(*chosen.shape, -1)
+        patches = patches - patches.mean(axis=1, keepdims=True)
+        scatter = patches @ patches.transpose(0, 2, 1)
         # Beside a large scatter λ would be lost in its rounding errors.
         rounding = np.finfo(float).eps * np.trace(scatter, axis1=1, axis2=2)[:, None, None]
         blocks.append(centring @ np.linalg.inv(scatter + (ridge + rounding) * np.eye(size)) @ centring)
-    rows = np.repeat(members, size, axis=1).ravel()
-    columns = np.tile(members, (1, size)).ravel()
-    local = csr_array((np.concatenate(blocks).ravel(), (rows, columns)), shape=(n, n))
+    local = graphs.sum_patches(members, np.concatenate(blocks))
     return (local + local.T).tocsr() / 2
-
-
-def _patch_scatters(table: ScaledTable, members: NDArray[np.intp]) -> Iterator[Array]:
-    """Yield ``X̃_iᵀ X̃_i`` of some patches at a time."""
-    n, size = members.shape
-    step = max(1, BLOCK_VALUES // (size * table.shape[1]))
-    for start in range(0, n, step):
-        chosen = members[start : start + step]
-        patches = table.take_rows(chosen.ravel()).reshape(*chosen.shape, -1)
-        patches = patches - patches.mean(axis=1, keepdims=True)
-        yield patches @ patches.transpose(0, 2, 1)
 
 
 class DenseScatter:
@@ -158,7 +139,7 @@ class DenseScatter:
 
     def smallest(self, penalty: Array, count: int, start: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Compute the smallest eigenvalues of ``M + diag(penalty)`` and their vectors."""
-        return some_eigenpairs(self.matrix + np.diag(penalty), 0, count - 1)
+        return graphs.some_eigenpairs(self.matrix + np.diag(penalty), 0, count - 1)
 
 
 class LowRankScatter:

@@ -93,9 +93,8 @@ def compare_panels(
 
     if clusters:
         require("The similarity of clusters", "igraph")
-    data = read_expression(
-        adata, layer=layer, use_raw=use_raw, gene_key=gene_key, max_cells=MAX_CELLS, random_state=random_state
-    )
+    which: dict[str, Any] = {"layer": layer, "use_raw": use_raw, "gene_key": gene_key}
+    data = read_expression(adata, **which, max_cells=MAX_CELLS, random_state=random_state)
     types, batch = (
         None if key is None else np.asarray(column(adata.obs, key, name).astype(str))[data.cells]
         for key, name in ((cell_type_key, "cell_type_key"), (batch_key, "batch_key"))
@@ -103,12 +102,10 @@ def compare_panels(
     lists = {name: _positions(genes, data, name) for name, genes in panels.items()}
     if references:
         lists |= _references(data.sample, len(next(iter(lists.values()))), random_state)
-    rows: dict[str, Any] = {}
-    confusion: dict[str, Any] = {}
-    whole = WholeScores(data.sample, clusters, random_state)
+    whole, confusion = WholeScores(data.sample, clusters, random_state), dict[str, Any]()
+    rows: dict[str, Any] = {name: whole.of(genes) for name, genes in lists.items()}
     for name, genes in lists.items():
         X = data.sample[:, genes]
-        rows[name] = whole.of(genes)
         if types is not None:
             found, confusion[name] = scores.classification(X, types)
             rows[name] |= found
@@ -124,7 +121,7 @@ class WholeScores:
 
     def __init__(self, X: NDArray[np.float32], clusters: bool, seed: int):
         components = scores.principal_components(X, seed)
-        self.X, self.seed, self.near = X, seed, scores.neighbours(components)
+        self.X, self.seed, self.near = X, seed, scores.nearest(components)
         self.clusters = scores.partitions(components, seed) if clusters else None
         centred = X - X.mean(axis=0)
         self.directions, singular, _ = randomized_svd(centred, min(N_PROGRAMMES, *X.shape), random_state=seed)
@@ -139,13 +136,13 @@ class WholeScores:
         found: dict[str, float] = {}
         if self.clusters is not None:
             found |= scores.partition_similarity(self.clusters, scores.partitions(components, self.seed))
-        found["knn_overlap"] = scores.neighbour_overlap(self.near, scores.neighbours(components))
+        found["knn_overlap"] = scores.neighbour_overlap(self.near, scores.nearest(components))
         found |= scores.correlations(self.X[:, genes])
         table = np.hstack([self.Z[:, genes], self.directions / self.directions.std(axis=0)])
         lost = reconstruction_errors(table, np.arange(len(genes)), targets=np.arange(len(genes), table.shape[1]))
         errors = np.minimum(reconstruction_errors(self.Z, genes, targets=self.varies), 1.0)
+        found["programmes"] = float(1 - np.average(np.minimum(lost, 1.0), weights=self.energy))
         return found | {
-            "programmes": float(1 - np.average(np.minimum(lost, 1.0), weights=self.energy)),
             "r2": float(1 - errors.mean()),
             "r2_total": float(1 - np.average(errors, weights=self.variance)),
         }

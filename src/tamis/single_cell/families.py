@@ -41,10 +41,8 @@ def matching_genes(entries: str | Sequence[str], genes: NDArray[np.str_], parame
 def _matching(entry: str, genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
     if entry in FAMILIES:
         if all(gene.startswith("ENS") for gene in genes[:20].tolist()):
-            raise ValueError(
-                f"{parameter}={entry!r} goes by gene symbols, and the genes are named by Ensembl identifiers; name "
-                "the column of adata.var that holds the symbols by gene_key."
-            )
+            fault = f"{parameter}={entry!r} goes by gene symbols, and the genes are named by Ensembl identifiers"
+            raise ValueError(f"{fault}; name the column of adata.var that holds the symbols by gene_key.")
         pattern = re.compile(FAMILIES[entry], re.IGNORECASE)
         return np.flatnonzero([pattern.fullmatch(gene) is not None for gene in genes])
     is_glob = any(sign in entry for sign in "*?[")

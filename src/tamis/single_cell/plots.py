@@ -10,16 +10,14 @@ from tamis.single_cell.expression import column, read_expression
 from tamis.single_cell.reasons import programme_table
 
 if TYPE_CHECKING:
-    import anndata
-    import pandas
+    from anndata import AnnData
     from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
 
-def panel_heatmap(
-    adata: "anndata.AnnData", groupby: str, *, layer: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+def panel_heatmap(adata: "AnnData", groupby: str, *, layer: str | None = None, ax: "Axes | None" = None) -> "Axes":
     """Draw the mean expression of the selected genes, in order of their programmes, by groups of cells.
 
     Parameters
@@ -47,7 +45,7 @@ def panel_heatmap(
     return ax
 
 
-def panel_coverage(adata: "anndata.AnnData", *, ax: "Axes | None" = None) -> "Axes":
+def panel_coverage(adata: "AnnData", *, ax: "Axes | None" = None) -> "Axes":
     """Draw how much of the genes of each programme the panel predicts, with the numbers of genes selected."""
     table = programme_table(_panel(adata))
     ax = _axes(ax, (6.0, 0.25 * len(table) + 1.0))
@@ -59,22 +57,18 @@ def panel_coverage(adata: "anndata.AnnData", *, ax: "Axes | None" = None) -> "Ax
     return ax
 
 
-def panel_comparison(
-    scores: "pandas.DataFrame", *, columns: Sequence[str] | None = None, ax: "Axes | None" = None
-) -> "Axes":
+def panel_comparison(scores: "DataFrame", *, columns: Sequence[str] | None = None, ax: "Axes | None" = None) -> "Axes":
     """Draw the scores that :func:`tamis.compare_panels` returns, a group of bars for each score."""
     shown = scores if columns is None else scores[list(columns)]
     ax = _axes(ax, (6.0, 0.16 * shown.size + 1.0))
-    colours = [COLOURS[number % len(COLOURS)] for number in range(len(shown))]
+    colours = [COLOURS[i % len(COLOURS)] for i in range(len(shown))]
     shown.T.plot.barh(ax=ax, width=0.8, color=colours, xlim=(0, 1))
     ax.invert_yaxis()
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return ax
 
 
-def panel_umap(
-    adata: "anndata.AnnData", color: str, *, layer: str | None = None, random_state: int = 0
-) -> "Sequence[Axes]":
+def panel_umap(adata: "AnnData", color: str, *, layer: str | None = None, random_state: int = 0) -> "Sequence[Axes]":
     """Draw cells by all genes and by the selected ones, side by side; it needs umap-learn.
 
     Parameters
@@ -110,7 +104,7 @@ def panel_umap(
     return list(axes)
 
 
-def _panel(adata: Any) -> "pandas.DataFrame":
+def _panel(adata: Any) -> "DataFrame":
     """Return the table of genes, if there is a panel."""
     if "tamis_selected" not in adata.var:
         raise ValueError("adata holds no panel; call tamis.select_genes(adata, k) first.")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.metrics import reconstruction_errors
-from tamis.single_cell.alignment import Programmes
+from tamis.single_cell.alignment import Array, Programmes
 from tamis.single_cell.expression import Expression
 from tamis.structure import Structure
 
@@ -19,11 +19,7 @@ MIN_LOST = 0.1
 
 
 def gene_table(
-    data: Expression,
-    values: NDArray[np.float32],
-    structure: Structure,
-    programmes: Programmes,
-    selected: NDArray[np.intp],
+    data: Expression, values: Array, structure: Structure, programmes: Programmes, selected: NDArray[np.intp]
 ) -> Any:
     """Return a DataFrame with a row per gene, as :func:`tamis.select_genes` documents it."""
     import pandas
@@ -45,14 +41,11 @@ def gene_table(
         "tamis_mean": data.mean,
     }
     # Texts stay objects: not every version of anndata can write the strings of every version of pandas.
-    return pandas.DataFrame(
-        {name: pandas.Series(column, data.var.index, dtype=column.dtype) for name, column in columns.items()}
-    )
+    index = data.var.index
+    return pandas.DataFrame({n: pandas.Series(column, index, dtype=column.dtype) for n, column in columns.items()})
 
 
-def _explained(
-    Z: NDArray[np.float32], structured: NDArray[np.bool_], selected: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _explained(Z: Array, structured: NDArray[np.bool_], selected: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the share of each structured gene that the selected ones predict on cells held out, else NaN."""
     genes = np.union1d(np.flatnonzero(structured), selected)
     errors = reconstruction_errors(Z[:, genes] * np.sqrt(len(Z)), np.searchsorted(genes, selected))
@@ -61,7 +54,7 @@ def _explained(
     return shares
 
 
-def _ranks(score: NDArray[np.float32], selected: NDArray[np.intp]) -> NDArray[np.intp]:
+def _ranks(score: NDArray[np.float64], selected: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the place of each gene: the selected ones in their order, then the others by their scores."""
     order = np.argsort(-score, kind="stable")
     ranks = np.empty(len(score), dtype=np.intp)
@@ -70,7 +63,7 @@ def _ranks(score: NDArray[np.float32], selected: NDArray[np.intp]) -> NDArray[np
 
 
 def _stands_for(
-    Z: NDArray[np.float32], genes: NDArray[np.str_], structured: NDArray[np.bool_], selected: NDArray[np.intp]
+    Z: Array, genes: NDArray[np.str_], structured: NDArray[np.bool_], selected: NDArray[np.intp]
 ) -> NDArray[np.str_]:
     """Return, for each selected gene, the other structured genes that correlate most with it among the panel."""
     others = np.setdiff1d(np.flatnonzero(structured), selected)

@@ -33,12 +33,8 @@ def principal_components(X: Array, seed: int) -> Array:
     return np.asarray(PCA(n_components, svd_solver=solver, random_state=seed).fit_transform(X.astype(np.float64)))
 
 
-def neighbours(components: Array) -> NDArray[np.intp]:
+def nearest(X: Array, count: int = max(NEIGHBOURS) - 1) -> NDArray[np.intp]:
     """Return the nearest other cells of each cell, the nearest first."""
-    return _nearest(components, max(NEIGHBOURS) - 1)
-
-
-def _nearest(X: Array, count: int) -> NDArray[np.intp]:
     near = NearestNeighbors(n_neighbors=min(count, len(X) - 1)).fit(X)
     return np.asarray(near.kneighbors(return_distance=False))
 
@@ -46,10 +42,8 @@ def _nearest(X: Array, count: int) -> NDArray[np.intp]:
 def neighbour_overlap(whole: NDArray[np.intp], panel: NDArray[np.intp]) -> float:
     """Return the mean share of common neighbours, over sizes from 5 to 30, those between interpolated."""
     sizes = [size for size in NEIGHBOURS if size - 1 <= whole.shape[1]]
-    shares = [
-        np.mean([np.isin(a, b).mean() for a, b in zip(whole[:, : k - 1], panel[:, : k - 1], strict=True)])
-        for k in sizes
-    ]
+    pairs = [zip(whole[:, : k - 1], panel[:, : k - 1], strict=True) for k in sizes]
+    shares = [np.mean([np.isin(a, b).mean() for a, b in cells]) for cells in pairs]
     return float(np.interp(np.arange(sizes[0], sizes[-1] + 1), sizes, shares).mean())
 
 
@@ -59,7 +53,7 @@ def partitions(components: Array, seed: int) -> Partitions:
 
     import igraph
 
-    near = _nearest(components, 15)
+    near = nearest(components, 15)
     rows = np.repeat(np.arange(len(near)), near.shape[1])
     graph = igraph.Graph(len(near), np.column_stack([rows, near.ravel()]).tolist()).simplify()
     state = random.getstate()
@@ -83,9 +77,8 @@ def partition_similarity(whole: Partitions, panel: Partitions) -> dict[str, floa
     others = np.array(sorted(panel))
     nearest = others[np.abs(others - numbers[:, None]).argmin(axis=1)]
     known = [normalized_mutual_info_score(whole[n], panel[m]) for n, m in zip(numbers, nearest, strict=True)]
-    return {
-        f"nmi_{low}_{high}": float(np.interp(np.arange(low, high + 1), numbers, known).mean()) for low, high in CLUSTERS
-    }
+    means = {(low, high): np.interp(np.arange(low, high + 1), numbers, known).mean() for low, high in CLUSTERS}
+    return {f"nmi_{low}_{high}": float(mean) for (low, high), mean in means.items()}
 
 
 def correlations(X: Array) -> dict[str, float]:
@@ -123,7 +116,7 @@ def classification(X: Array, types: NDArray[np.str_]) -> tuple[dict[str, float],
 
 def batch_mixing(X: Array, batch: NDArray[np.str_]) -> float:
     """Return the share of the 15 nearest cells that are of other batches, relative to that of all cells; at most 1."""
-    near = _nearest(principal_components(X, 0), 15)
+    near = nearest(principal_components(X, 0), 15)
     _, codes, counts = np.unique(batch, return_inverse=True, return_counts=True)
     expected = 1 - (counts[codes] - 1) / (len(codes) - 1)
     observed = (codes[near] != codes[:, None]).mean(axis=1)

@@ -5,14 +5,4 @@ from tamis.io.readers.missing import fill
 from tamis.io.readers.report import Finding, ReadReport
 from tamis.io.readers.table import Progress, Request, Table
 
-__all__ = [
-    "FORMATS",
-    "Finding",
-    "Progress",
-    "ReadReport",
-    "Request",
-    "Table",
-    "fill",
-    "format_of",
-    "read",
-]
+__all__ = ["FORMATS", "Finding", "Progress", "ReadReport", "Request", "Table", "fill", "format_of", "read"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -40,11 +41,6 @@ class Member(NamedTuple):
 
 
 Members = Mapping[str, Member]
-
-
-def held(values: NDArray[Any]) -> Member:
-    """Return an array that was read already."""
-    return Member(values.shape, values.dtype, lambda: values)
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: ARG001 (NumPy tells no progress)
@@ -122,7 +118,11 @@ def pick(members: Members, wanted: str | None, shortest: int = 1) -> Member:
 
 def assemble(X: Any, others: Members, request: Request) -> Table:
     """Make the table from a matrix and the other arrays of its file."""
-    X = _as_matrix(X)
+    X = csr_array(X) if issparse(X) else np.asarray(X)
+    X = X.reshape(len(X), -1) if X.ndim == 3 else X
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise TableError(f"holds {X.dtype} of shape {X.shape}, not a matrix of real numbers.")
+    X = X.astype(np.uint8) if X.dtype.kind == "b" else X
     if request.transpose:
         X = csr_array(X.T) if issparse(X) else np.ascontiguousarray(X.T)
     n, d = X.shape
@@ -130,8 +130,7 @@ def assemble(X: Any, others: Members, request: Request) -> Table:
     names = nameless(d) if names is None else names
     samples = _names(others, (request.index,) if request.index else SAMPLE_KEYS, n)
     if request.index and samples is None:
-        known = _known(others)
-        raise TableError(f"--index names {request.index!r}, which is not an array of {n} names; there are {known}.")
+        raise _unfit("--index", request.index, f"{n} names", others)
     return take_columns(Table(X, names, samples), others, request)
 
 
@@ -139,20 +138,17 @@ def take_columns(table: Table, others: Members, request: Request) -> Table:
     """Set the labels and leave out the dropped features."""
     names = table.feature_names.tolist()
     out = set(match_names(request.drop, names, "--drop"))
-    y, label_name = table.y, table.label_name
-    if request.labels is not None and y is None:
-        label_name = request.labels
-        if request.labels in names:
-            place = names.index(request.labels)
-            column = table.X[:, [place]]
-            y = np.asarray(column.toarray() if issparse(column) else column).ravel()
-            out.add(place)
-        else:
-            y = _labels(others, request.labels, table.X.shape[0])
+    label = request.labels if table.y is None else None
+    if label in names:
+        column = table.X[:, [names.index(label)]]
+        out.add(names.index(label))
+        table = replace(table, y=np.asarray(column.toarray() if issparse(column) else column).ravel())
+    elif label is not None:
+        table = replace(table, y=_labels(others, label, table.X.shape[0]))
     keep = np.array([i for i in range(len(names)) if i not in out], dtype=np.intp)
     if not keep.size:
         raise TableError("no feature is left to select from.")
-    return replace(table.with_features(keep) if out else table, y=y, label_name=label_name)
+    return replace(table.with_features(keep) if out else table, label_name=label or table.label_name)
 
 
 def _labels(others: Members, name: str, n: int) -> NDArray[Any]:
@@ -161,22 +157,13 @@ def _labels(others: Members, name: str, n: int) -> NDArray[Any]:
         # tamis itself writes labels under one name, and what they were called beside them.
         name = LABELS if str(called.texts()[0]) == name else name
     if name not in others or prod(others[name].shape) != n:
-        known = _known(others)
-        raise TableError(f"--labels names {name!r}, which is not an array of {n} labels; there are {known}.")
+        raise _unfit("--labels", name, f"{n} labels", others)
     return others[name].texts()
 
 
-def _known(others: Members) -> str:
-    return ", ".join(f"{name} {member.shape}" for name, member in list(others.items())[:8]) or "no further arrays"
-
-
-def _as_matrix(X: Any) -> Any:
-    X = csr_array(X) if issparse(X) else np.asarray(X)
-    if X.ndim == 3:
-        X = X.reshape(len(X), -1)
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise TableError(f"holds {X.dtype} of shape {X.shape}, not a matrix of real numbers.")
-    return X.astype(np.uint8) if X.dtype.kind == "b" else X
+def _unfit(option: str, name: str, what: str, others: Members) -> TableError:
+    known = ", ".join(f"{name} {member.shape}" for name, member in list(others.items())[:8]) or "no further arrays"
+    return TableError(f"{option} names {name!r}, which is not an array of {what}; there are {known}.")
 
 
 def _names(others: Members, keys: tuple[str, ...], size: int) -> NDArray[Any] | None:
@@ -190,12 +177,9 @@ def neighbours(path: Path) -> Members:
     found = {}
     for key, stems in (("feature_names", ("features", "genes")), ("sample_names", ("barcodes",))):
         for name in (f"{stem}.tsv{packed}" for stem in stems for packed in ("", ".gz")):
-            if (path.parent / name).is_file():
-                found[key] = held(_first_column(path.parent / name))
+            if (listed_in := path.parent / name).is_file():
+                with reading(listed_in, "cannot be read as a list of names"), opened(listed_in) as stream:
+                    lines = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
+                names = np.array(lines, dtype=object)
+                found[key] = Member(names.shape, names.dtype, partial(np.asarray, names))
     return found
-
-
-def _first_column(path: Path) -> NDArray[Any]:
-    with reading(path, "cannot be read as a list of names"), opened(path) as stream:
-        names = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
-    return np.array(names, dtype=object)

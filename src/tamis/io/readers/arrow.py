@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from tamis.io.memory import check_room
 from tamis.io.readers.frame import Frame, table_of
-from tamis.io.readers.roles import Roles, assign_roles
-from tamis.io.readers.table import Progress, Request, Table
+from tamis.io.readers.table import Progress, Request, Roles, Table, assign_roles
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:

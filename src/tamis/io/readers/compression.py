@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-from tamis.io.errors import TableError, reading
+from tamis.io.errors import TableError
 from tamis.io.memory import check_room
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, unheard
@@ -59,14 +59,11 @@ def opened(path: Path, progress: Progress = unheard, member: str | None = None) 
             yield io.BufferedReader(Watched(stream, watch))
 
 
-def member_of(path: Path, wanted: str | None) -> str:
-    """Return the name of the file in a zip archive, which must be the only one or be asked for."""
-    with reading(path, "is not a zip archive, or it is damaged"), zipfile.ZipFile(path) as archive:
-        return _member(archive, wanted)
+def member_of(archive: zipfile.ZipFile, wanted: str | None) -> str:
+    """Return the name of the file in an archive, which must be the only one or be asked for.
 
-
-def _member(archive: zipfile.ZipFile, wanted: str | None) -> str:
-    """Choose the file of an archive; what operating systems add beside it does not count."""
+    What operating systems add beside it does not count.
+    """
     names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     real = [name for name in names if not name.startswith("__MACOSX/") and not Path(name).name.startswith(".")]
     if wanted is not None and wanted not in real:
@@ -79,7 +76,7 @@ def _member(archive: zipfile.ZipFile, wanted: str | None) -> str:
 
 @contextmanager
 def _from_zip(stream: Any, member: str | None) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive, archive.open(_member(archive, member)) as unpacked:
+    with zipfile.ZipFile(stream) as archive, archive.open(member_of(archive, member)) as unpacked:
         yield unpacked
 
 

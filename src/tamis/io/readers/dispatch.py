@@ -1,10 +1,12 @@
 """From a path to a :class:`Table`: the format by the file's ending, then counts, names and gaps are seen to."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -15,36 +17,29 @@ from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
 from tamis.io.readers.missing import mark_missing, report_gaps
-from tamis.io.readers.report import kind_counts
+from tamis.io.readers.report import KINDS
 from tamis.io.readers.table import Progress, Request, Table, numbered, places_of, unheard
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
 FORMATS = {
     ending: (module, name)
-    for module, name, endings in (
-        ("text", "CSV", ".csv"),
-        ("text", "TSV", ".tsv .tab"),
-        ("text", "text table", ".txt"),
-        ("excel", "Excel", ".xlsx .xls"),
-        ("excel", "OpenDocument", ".ods"),
-        ("json", "JSON lines", ".jsonl .ndjson"),
-        ("json", "JSON", ".json"),
-        ("arrow", "Parquet", ".parquet .pq"),
-        ("arrow", "Feather", ".feather .arrow"),
-        ("arrays", "NumPy", ".npy"),
-        ("arrays", "NumPy archive", ".npz"),
-        ("matrix_market", "MatrixMarket", ".mtx"),
-        ("matlab", "MATLAB", ".mat"),
-        ("hdf", "HDF5", ".h5 .hdf5"),
-        ("hdf", "AnnData", ".h5ad"),
-    )
+    for module, names in {
+        "text": {"CSV": ".csv", "TSV": ".tsv .tab", "text table": ".txt"},
+        "excel": {"Excel": ".xlsx .xls", "OpenDocument": ".ods"},
+        "json": {"JSON lines": ".jsonl .ndjson", "JSON": ".json"},
+        "arrow": {"Parquet": ".parquet .pq", "Feather": ".feather .arrow"},
+        "arrays": {"NumPy": ".npy", "NumPy archive": ".npz"},
+        "matrix_market": {"MatrixMarket": ".mtx"},
+        "matlab": {"MATLAB": ".mat"},
+        "hdf": {"HDF5": ".h5 .hdf5", "AnnData": ".h5ad"},
+    }.items()
+    for name, endings in names.items()
     for ending in endings.split()
 }
 """Ending of a file's name: the module that reads it and what the format is called."""
 
-NEEDS = dict.fromkeys(("text", "json", "arrow", "matrix_market"), ("pyarrow",)) | {
-    "excel": ("pyarrow", "python_calamine")
-}
+NEEDS: dict[str, tuple[str, ...]] = dict.fromkeys(("text", "json", "arrow", "matrix_market", "excel"), ("pyarrow",))
+NEEDS["excel"] += ("python_calamine",)
 """Packages of extras that a reader needs; those of HDF5 and Zarr are asked for where files are opened."""
 
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")
@@ -73,10 +68,10 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     TableError
         With one sentence on what is wrong with the file, and what to do.
     """
-    request, path = request or Request(), Path(path)
+    request, path, progress = request or Request(), Path(path), progress or unheard
     reader, name = _reader(path, request)
     with reading(path, f"cannot be read as {name}"), expansion(request.max_expansion):
-        return _finish(reader(path, request, progress or unheard), request, progress or unheard)
+        return _finish(reader(path, request, progress), request, progress)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -102,23 +97,16 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
         raise TableError(f"{path}: is a folder; name a file in it.")
     if fault := why_unreadable(path):
         raise TableError(f"{path}: {fault}.")
-    module, name = FORMATS[_inner_format(path, request)]
+    if (ending := format_of(path)) == ".zip":
+        with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
+            inner = member_of(archive, request.key)
+        if (ending := format_of(inner)) not in COMPRESSED:
+            raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
+    module, name = FORMATS["." + ending.split(".")[1]]
     require(f"Reading {name}", *NEEDS.get(module, ()))
     if streaming.wanted(path, request):
         return streaming.read, name
     return import_module(f"tamis.io.readers.{module}").read, name
-
-
-def _inner_format(path: Path, request: Request) -> str:
-    """Return the ending of what is inside a compressed file; of an archive, that of the file in it."""
-    ending = format_of(path)
-    if ending != ".zip":
-        return "." + ending.split(".")[1]
-    inner = member_of(path, request.key)
-    found = format_of(inner)
-    if found not in COMPRESSED:
-        raise TableError(f"{path}: holds {inner!r}; of archives, only {', '.join(COMPRESSED)} are read.")
-    return found
 
 
 def _finish(table: Table, request: Request, progress: Progress) -> Table:
@@ -135,7 +123,8 @@ def _finish(table: Table, request: Request, progress: Progress) -> Table:
         table = report_gaps(mark_missing(table, request), request)
         X = multiplied(table.X, equal_total_factors(row_totals(table.X))) if request.scale else table.X
         table = replace(table, X=logarithms(X) if request.log1p else X)
-    kinds = kind_counts(table.kinds.get(name, "number") for name in table.original_names)
+    counts = Counter(table.kinds.get(name, "number") for name in table.original_names)
+    kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
     return replace(table, report=replace(table.report, n_rows=table.shape[0], kinds=kinds))
 
 

@@ -22,8 +22,8 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     name, findings = _sheet(workbook, request.sheet)
     rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
     rows = [row for row in rows if any(cell != "" for cell in row)]
-    start = _first_row(rows) if request.skip_rows is None else request.skip_rows
-    if start and request.skip_rows is None:
+    start = request.skip_rows
+    if start is None and (start := _first_row(rows)):
         text = f"{counted(start, 'row')} above the header passed over, the first being {str(rows[0][0])[:40]!r}"
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
     found = read_table(_arrow_table(rows[start:], request, findings), request, progress)
@@ -33,12 +33,11 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
     """Choose the sheet: the one asked for, else the first that holds a table."""
     names = list(workbook.sheet_names)
+    if wanted is not None and wanted in names:
+        return wanted, []
     if wanted is not None:
-        if wanted in names:
-            return wanted, []
         raise TableError(f"--sheet names {wanted!r}, which is not in the workbook; it has {listed(names)}.")
-    full = [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]
-    if not full:
+    if not (full := [name for name in names if workbook.get_sheet_by_name(name).total_height > 1]):
         raise TableError("holds no sheet with a table.")
     text = f"the sheet {full[0]!r} was read, the first of {len(full)}"
     return full[0], [Finding(ASSUMED, text, f"--sheet {shell_word(name)}") for name in full[1:2]]
@@ -55,8 +54,7 @@ def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding
     header = request.header
     if header is None:
         header = bool(rows) and has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
-    body = rows[header:]
-    if not body:
+    if not (body := rows[header:]):
         raise TableError("has a header, but no rows." if rows else "holds no rows.")
     if not header and request.header is None:
         findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))

@@ -10,11 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.decimals import asked_decimal, marks_of_features
-from tamis.io.readers.kinds import MISSING, UNDECIDED, Feature, Rules, encode, plain_feature, trimmed
+from tamis.io.readers.kinds import UNDECIDED, Feature, encode, left_out, plain_feature, trimmed
+from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
-from tamis.io.readers.roles import Roles
-from tamis.io.readers.table import Request, Table, label_array, match_names, numbered
+from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names, numbered
 from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -37,6 +36,10 @@ class Frame:
             if place in self.others and self.others[place].type in (pa.string(), pa.large_string()):
                 yield self.roles.names[place], self.others[place]
 
+    def side(self, place: int | None) -> Any:
+        """Return the sample names or labels in a column; None if there is none."""
+        return None if place is None else label_array(self.others[place].to_pylist())
+
     def marks_of_text(self, missing: Collection[str]) -> set[str]:
         """Return the decimal marks that the features of text show beyond doubt."""
         return marks_of_features(trimmed(cells, missing) for _, cells in self.text_columns())
@@ -47,72 +50,61 @@ def table_of(frame: Frame, request: Request) -> Table:
 
     The columns of a file that has features in rows are samples.
     """
-    features, findings = _features(frame, request, _rules(frame, request))
+    features, findings = _features(frame, request)
     if not features:
         reasons = "; ".join(f"{listed(found.features)}: {found.text}" for found in findings if found.kind == LEFT_OUT)
         raise TableError(f"no feature is left to select from ({reasons}).")
     labels = [label for feature in features for label in feature.labels]
     groups = [feature.name for feature in features for _ in feature.labels]
     others = [feature for feature in features if feature.texts is not None]
-    X, sides = _assembled(frame, features), _sides(frame)
-    report = ReadReport(findings=(*frame.findings, *findings))
+    X, samples, y = _assembled(frame, features), *map(frame.side, (frame.roles.index, frame.roles.label))
+    report, owners = ReadReport(findings=(*frame.findings, *findings)), np.array(groups, dtype=object)
     if request.transpose:
-        rows = nameless(len(X)) if sides[0] is None else sides[0]
-        return Table(np.ascontiguousarray(X.T), rows, np.array(groups, dtype=object), report=report)
+        return Table(np.ascontiguousarray(X.T), nameless(len(X)) if samples is None else samples, owners, report=report)
     return Table(
-        X,
-        np.array(numbered(labels)[0], dtype=object),
-        *sides,
-        groups=None if groups == labels else np.array(groups, dtype=object),
+        X, np.array(numbered(labels)[0], dtype=object), samples, y, *frame.roles.side_names,
+        groups=None if groups == labels else owners,
         kinds={feature.name: feature.kind for feature in others},
         texts={feature.name: feature.texts or [] for feature in others},
         report=report,
-    )
+    )  # fmt: skip
 
 
-def _rules(frame: Frame, request: Request) -> Rules:
-    """Return how cells are to be understood: as the user says, else as the whole file shows."""
-    asked, missing = asked_decimal(request), frozenset((*MISSING, *request.na_values))
-    shown = set() if asked else frame.decimals | frame.marks_of_text(missing)
-    decimal = next(iter(shown)) if len(shown) == 1 else asked
-    return Rules(missing, decimal, asked is not None, request.thousands, request.day_first)
-
-
-def _features(frame: Frame, request: Request, rules: Rules) -> tuple[list[Feature], list[Finding]]:
+def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Finding]]:
     """Turn the columns that are features into numbers, in the order of the file."""
     names, roles = frame.roles.names, frame.roles
     keep = set(roles.features if request.only or request.transpose else match_names(request.keep, names, "--keep"))
     categorical = set(match_names(request.categorical, names, "--categorical"))
     encoded = [name for name in request.only if "=" in name]  # A saved selector knows the levels of a category.
+    asked = request.asked_decimal
+    shown = set() if asked else frame.decimals | frame.marks_of_text(request.missing_words)
+    decimal = next(iter(shown)) if len(shown) == 1 else asked
     columns = dict(zip(frame.plain, frame.matrix.T, strict=True))
     found: list[Feature] = []
     findings: list[Finding] = []
     for place in roles.features:
         name = names[place]
-        levels = [wanted.removeprefix(f"{name}=") for wanted in encoded if wanted.startswith(f"{name}=")]
-        coded = place in categorical or bool(levels)
-        if place in columns and not coded:
+        known = [wanted.removeprefix(f"{name}=") for wanted in encoded if wanted.startswith(f"{name}=")]
+        levels = known if known or place in categorical else None
+        if place in columns and levels is None:
             result = plain_feature(name, columns[place], place in keep)
         else:
-            column = _as_text(columns[place]) if place in columns else frame.others[place]
-            result = encode(name, column, rules, keep=place in keep, categorical=coded, levels=levels)
-        if isinstance(result, Feature) and (reason := _unwanted(result.kind, request)):
-            result = Finding(LEFT_OUT, reason, "", (name,))
+            column = frame.others.get(place)
+            if column is None:
+                column = pa.array([None if np.isnan(value) else f"{value:g}" for value in columns[place]], pa.string())
+            result = encode(name, column, request, decimal, keep=place in keep, levels=levels)
+        if isinstance(result, Feature):
+            result = _unwanted(result, request) or result
         found += [result] if isinstance(result, Feature) else []
         findings += [result] if isinstance(result, Finding) else result.findings
     _check_marks(findings)
     return found, [*findings, *_label_like(found, request), *_markers(frame)]
 
 
-def _as_text(values: NDArray[Any]) -> Any:
-    return pa.array([None if np.isnan(value) else f"{value:g}" for value in values], pa.string())
-
-
-def _unwanted(kind: str, request: Request) -> str:
-    """Return why a feature of a kind is not used; nothing if it is."""
-    if request.transpose and kind != "number":
-        return "not numbers, as samples must be"
-    return "text, by --drop-text" if request.drop_text and kind == "category" else ""
+def _unwanted(feature: Feature, request: Request) -> Finding | None:
+    if request.transpose and feature.kind != "number":
+        return left_out(feature.name, "not numbers, as samples must be")
+    return left_out(feature.name, "text, by --drop-text") if request.drop_text and feature.kind == "category" else None
 
 
 def _check_marks(findings: Sequence[Finding]) -> None:
@@ -120,10 +112,9 @@ def _check_marks(findings: Sequence[Finding]) -> None:
     if undecided := [finding for finding in findings if finding.kind == UNDECIDED]:
         cell, names = undecided[0].text, [finding.features[0] for finding in undecided]
         mark, word = (",", "comma") if "," in cell else (".", "point")
-        raise TableError(
-            f"the {word} of {cell!r} in {listed(names)} may be a decimal or a thousands mark; pass --decimal '{mark}' "
-            f"or --thousands '{mark}', or leave it out with --drop {shell_word(names[0])}."
-        )
+        doubt = f"the {word} of {cell!r} in {listed(names)} may be a decimal or a thousands mark"
+        options = f"--decimal '{mark}' or --thousands '{mark}', or leave it out with --drop {shell_word(names[0])}"
+        raise TableError(f"{doubt}; pass {options}.")
 
 
 def _label_like(features: Sequence[Feature], request: Request) -> list[Finding]:
@@ -148,13 +139,5 @@ def _assembled(frame: Frame, features: Sequence[Feature]) -> NDArray[Any]:
     """Lay the features side by side; a table of plain numbers is not copied."""
     if [feature.labels for feature in features] == [(frame.roles.names[place],) for place in frame.plain]:
         return frame.matrix
-    kind = frame.matrix.dtype if frame.matrix.size else np.dtype(np.float64)
+    kind = frame.matrix.dtype if frame.matrix.size else np.float64
     return np.concatenate([feature.values for feature in features], axis=1, dtype=kind)
-
-
-def _sides(frame: Frame) -> tuple[Any, Any, str, str]:
-    """Return sample names, labels, and what the file calls them."""
-    index, label = frame.roles.index, frame.roles.label
-    rows, y = (None if place is None else label_array(frame.others[place].to_pylist()) for place in (index, label))
-    names = frame.roles.names
-    return rows, y, "sample" if index is None else names[index], "label" if label is None else names[label]

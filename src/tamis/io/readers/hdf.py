@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from tamis.io.errors import TableError
 from tamis.io.memory import check_room, check_stored
 from tamis.io.readers import streaming
-from tamis.io.readers.arrays import Member, Members, assemble, pick
-from tamis.io.readers.report import listed
-from tamis.io.readers.table import Progress, Request, Table, label_array
+from tamis.io.readers.arrays import Member, assemble, pick
+from tamis.io.readers.table import Progress, Request, Table
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.stores import column_of, columns_of, index_of
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -26,18 +24,19 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         check_room(table.shape[0] * table.X.row_bytes, inf, "the matrix")
         return replace(table, X=table.X[:])
     with open_hdf(path) as file:
-        arrays: dict[str, Any] = {}
-        file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "dtype") else None)
-        members = {name: stored(item, name) for name, item in arrays.items()}
-        wanted = request.key.strip("/") if request.key else None
-        matrix = pick(members, wanted)
-        key = next(name for name, member in members.items() if member is matrix)
-        return assemble(matrix.load(), _beside(key, members), request)
+        members: dict[str, Member] = {}
 
+        def note(name: str, item: Any) -> None:
+            if hasattr(item, "dtype"):
+                members[name] = Member(item.shape or (), item.dtype, partial(values, item, name))
 
-def stored(item: Any, name: str) -> Member:
-    """Return a data set that is read when it is asked for."""
-    return Member(item.shape or (), item.dtype, partial(values, item, name))
+        file.visititems(note)
+        matrix = pick(members, request.key.strip("/") if request.key else None)
+        # Vectors go by their full path and, in the matrix's own group, by their last name too.
+        group = next(name for name, member in members.items() if member is matrix).rpartition("/")[0]
+        vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
+        beside = {n.rpartition("/")[2]: found for n, found in vectors.items() if n.rpartition("/")[0] == group}
+        return assemble(matrix.load(), vectors | beside, request)
 
 
 def values(item: Any, name: str) -> NDArray[Any]:
@@ -46,23 +45,3 @@ def values(item: Any, name: str) -> NDArray[Any]:
         raise TableError(f"the data set {name!r} is empty; choose another with --key.")
     check_stored(item, f"the data set {name!r}")
     return np.asarray(item[()])
-
-
-def _beside(key: str, members: Members) -> Members:
-    """Return the vectors of the file, by full path and, in the matrix's own group, by their last name too."""
-    group = key.rpartition("/")[0]
-    vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
-    return vectors | {name.rpartition("/")[2]: v for name, v in vectors.items() if name.rpartition("/")[0] == group}
-
-
-def with_cells(table: Table, root: Any, request: Request) -> Table:
-    """Return a table with the names and labels of the cells that an AnnData store keeps in obs."""
-    obs = root["obs"]
-    for option, name in (("--index", request.index), ("--labels", request.labels)):
-        if name is not None and name not in (known := columns_of(obs)):
-            raise TableError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
-    samples = index_of(obs) if request.index is None else column_of(obs, request.index)
-    y = None if request.labels is None else label_array(column_of(obs, request.labels))
-    if {len(samples), len(samples if y is None else y)} != {table.shape[0]}:
-        raise TableError(f"holds {len(samples)} names or labels of samples for {table.shape[0]} rows; save it anew.")
-    return Table(table.X, table.feature_names, samples.astype(str).astype(object), y, "cell", request.labels or "label")

@@ -20,18 +20,15 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 
 
 def _parsed(content: bytes) -> Any:
-    records = _records(content.decode("utf-8-sig"))
+    text = content.decode("utf-8-sig")
+    if text.lstrip().startswith("["):
+        records = json.loads(text)
+    else:
+        records = [_record(line, i) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not records or not all(isinstance(record, dict) for record in records):
         raise TableError('is not a list of records; every entry must be an object such as {"a": 1}.')
     names = list(dict.fromkeys(name for record in records for name in record))
     return pa.Table.from_arrays([column_of([record.get(name) for record in records]) for name in names], names)
-
-
-def _records(text: str) -> list[Any]:
-    if text.lstrip().startswith("["):
-        return list(json.loads(text))
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-    return [_record(line, number) for number, line in lines]
 
 
 def _record(line: str, number: int) -> Any:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tamis.io.readers.dates import days_of, read_dates, read_durations, seconds_of
-from tamis.io.readers.numbers import Numbers, distinct, read_numbers, spread
+from tamis.io.readers import numbers as written
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
-
-MISSING = (
-    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
-    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
-)  # fmt: skip
-"""Cells that stand for a missing value."""
+from tamis.io.readers.table import Request
 
 TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
 MAX_LEVELS = 40
@@ -36,21 +30,11 @@ ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
 CODE = r"^\s*0\d+\s*$"
 """Digits behind a zero are words, as in postcodes."""
 
+CATEGORIES = "text with few values was read as categories"
 UNDECIDED = "undecided"
 """Kind of a finding whose text is a cell that can be read in two ways."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How cells are to be understood, by what the user said and what the rest of the file tells."""
-
-    missing: frozenset[str]  # cells that stand for a missing value
-    decimal: str | None  # the decimal mark, where a feature does not tell it
-    asked: bool  # whether the user named it
-    thousands: str | None  # the thousands mark that the user named
-    day_first: bool | None
 
 
 @dataclass(frozen=True)
@@ -71,52 +55,81 @@ def trimmed(column: Any, missing: Collection[str]) -> Any:
     return pc.if_else(pc.is_in(cells, value_set=pa.array(sorted(missing))), None, cells)
 
 
+def plain_numbers(column: Any, mark: str, missing: Collection[str]) -> Floats | None:
+    """Return a column of text as numbers, NaN where missing; None unless all cells are plain numbers with the mark."""
+    found = _cast(column, mark)
+    if found is None:
+        found = _cast(trimmed(column, missing), mark)
+    if found is None or found.null_count == len(found):
+        return None
+    values: Floats = found.to_numpy()
+    whole = not (np.floor(values) < values).any()
+    return None if whole and pc.any(pc.match_substring_regex(column, CODE)).as_py() else values
+
+
+def _cast(cells: Any, mark: str) -> Any:
+    if mark == ",":
+        if has_mark(cells, "."):
+            return None
+        cells = pc.replace_substring(cells, ",", ".")
+    try:
+        return pc.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
+def has_mark(cells: Any, mark: str) -> bool:
+    """Return whether some cells of a column hold a mark."""
+    return bool(pc.any(pc.match_substring(cells, mark)).as_py())
+
+
 def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[Finding, ...] = ()) -> Feature | Finding:
     """Return a feature of numbers, or why it is left out: it is called like an identifier, and all values differ."""
     if not keep and (ID_NAME.match(name) or ID_ENDING.match(name)):
         present = values[~np.isnan(values)]
         if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():
             reason = "numbers that differ in every row, as identifiers do"
-            return _left_out(name, reason, f"--keep {shell_word(name)}")
+            return left_out(name, reason, f"--keep {shell_word(name)}")
     return Feature(name, "number", values[:, None], (name,), None, findings)
 
 
 def encode(
-    name: str, column: Any, rules: Rules, *, keep: bool, categorical: bool, levels: Sequence[str] = ()
+    name: str, column: Any, request: Request, decimal: str | None, *, keep: bool, levels: Sequence[str] | None
 ) -> Feature | Finding:
     """Turn an Arrow column of any type into numbers, or return why it is left out.
 
-    With ``keep`` it is not left out though it looks like an identifier, free text or a mixture. A ``categorical`` one
-    holds categories whatever it looks like: those in ``levels``, by default those that occur.
+    ``decimal`` is the decimal mark of the file, where a feature does not tell it. With ``keep`` it is not left out
+    though it looks like an identifier, free text or a mixture. With ``levels`` it holds categories whatever it looks
+    like: these or, if there are none, those that occur.
     """
     kind, types = column.type, pa.types
     if column.null_count == len(column):
-        return _left_out(name, "it has no value at all")
-    if types.is_dictionary(kind) or categorical:
-        plain = pc.cast(column, kind.value_type) if types.is_dictionary(kind) else column
-        return _category(name, trimmed(plain, rules.missing), levels)
+        return left_out(name, "it has no value at all")
+    if types.is_dictionary(kind) or levels is not None:
+        return _category(name, trimmed(column, request.missing_words), levels or ())
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return _from_text(name, trimmed(column, rules.missing), rules, keep)
+        return _from_text(name, trimmed(column, request.missing_words), request, decimal, keep)
     texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
     if types.is_boolean(kind):
         return _boolean(name, column, texts)
     if types.is_timestamp(kind) or types.is_date(kind):
-        return _dated(name, "date", days_of(column), texts)
+        return _dated(name, "date", written.days_of(column), texts)
     if types.is_duration(kind) or types.is_time(kind):
-        return _dated(name, "duration", seconds_of(column), texts)
-    return _left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
+        return _dated(name, "duration", written.seconds_of(column), texts)
+    return left_out(name, f"it holds values of the type {kind}, which is neither numbers nor text")
 
 
-def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Finding:
+def _from_text(name: str, cells: Any, request: Request, decimal: str | None, keep: bool) -> Feature | Finding:
     if cells.null_count == len(cells):
-        return _left_out(name, "it has no value at all")
+        return left_out(name, "it has no value at all")
     lower = pc.utf8_lower(cells)
     if pc.all(pc.is_in(lower.drop_null(), value_set=pa.array([*TRUE, *FALSE]))).as_py():
         truth = pc.if_else(pc.is_valid(lower), pc.is_in(lower, value_set=pa.array(TRUE)), None)
         return _boolean(name, truth, cells.to_pylist())
-    if pc.any(pc.match_substring_regex(cells, CODE)).as_py():
-        return _codes(name, cells, keep)
-    numbers = read_numbers(cells, rules.decimal, rules.thousands, rules.asked)
+    if len(codes := cells.filter(pc.match_substring_regex(cells, CODE))):
+        text = f"{codes[0].as_py()!r} begins with a zero, so that it was read as a category"
+        return _words(name, cells, keep, text)
+    numbers = written.read_numbers(cells, decimal, request.thousands, request.asked_decimal is not None)
     if numbers.values is not None:
         return plain_feature(name, numbers.values, keep, _unusual_number(name, numbers.values, cells))
     if numbers.undecided:
@@ -124,37 +137,28 @@ def _from_text(name: str, cells: Any, rules: Rules, keep: bool) -> Feature | Fin
     words = _words(name, cells, keep)
     if numbers.share and not keep and (numbers.share > 0.5 or isinstance(words, Feature)):
         return _mixture(name, numbers)
-    return _time(name, cells, rules) or words
+    return _time(name, cells, request.day_first) or words
 
 
-def _time(name: str, cells: Any, rules: Rules) -> Feature | Finding | None:
-    different, places = distinct(cells)
-    are_dates, days = read_dates(different, rules.day_first)
+def _time(name: str, cells: Any, day_first: bool | None) -> Feature | Finding | None:
+    different, places = written.distinct(cells)
+    are_dates, days = written.read_dates(different, day_first)
     if days is not None:
-        return _dated(name, "date", spread(days, places), cells.to_pylist())
+        return _dated(name, "date", written.spread(days, places), cells.to_pylist())
     if are_dates:
         example = different[0].as_py()
-        return _left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
-    seconds = read_durations(different)
-    return None if seconds is None else _dated(name, "duration", spread(seconds, places), cells.to_pylist())
+        return left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
+    seconds = written.read_durations(different)
+    return None if seconds is None else _dated(name, "duration", written.spread(seconds, places), cells.to_pylist())
 
 
-def _words(name: str, cells: Any, keep: bool) -> Feature | Finding:
+def _words(name: str, cells: Any, keep: bool, told: str = CATEGORIES) -> Feature | Finding:
     present, levels = len(cells) - cells.null_count, len(pc.unique(cells.drop_null()))
     if keep or (levels < present and levels <= min(MAX_LEVELS, max(2, present // 2))):
-        return _category(name, cells)
+        return _category(name, cells, told=told)
     unique = "text that differs in every row, as identifiers do"
     reason = unique if levels == present else f"free text with {levels:,} different values"
-    return _left_out(name, reason, f"--keep {shell_word(name)}")
-
-
-def _codes(name: str, cells: Any, keep: bool) -> Feature | Finding:
-    found = _words(name, cells, keep)
-    if isinstance(found, Finding):
-        return found
-    example = cells.filter(pc.match_substring_regex(cells, CODE))[0].as_py()
-    text = f"{example!r} begins with a zero, so that it was read as a category"
-    return replace(found, findings=(Finding(ASSUMED, text, "", (name,)),))
+    return left_out(name, reason, f"--keep {shell_word(name)}")
 
 
 def _unusual_number(name: str, values: Floats, cells: Any) -> tuple[Finding, ...]:
@@ -174,20 +178,19 @@ def _shape(cell: str) -> str:
     return re.sub(r"\d+", "0", cell)
 
 
-def _category(name: str, cells: Any, wanted: Sequence[str] = ()) -> Feature | Finding:
+def _category(name: str, cells: Any, wanted: Sequence[str] = (), told: str = CATEGORIES) -> Feature | Finding:
     """Encode levels as 0/1 features; two levels need one."""
     levels = sorted(pc.unique(cells.drop_null()).to_pylist())
     if not wanted and len(levels) < 2:
-        return _left_out(name, "it has one value only" if levels else "it has no value at all")
+        return left_out(name, "it has one value only" if levels else "it has no value at all")
     if len(levels) > MAX_ENCODED:
-        return _left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded")
+        return left_out(name, f"{len(levels):,} categories, more than the {MAX_ENCODED:,} that can be encoded")
     encoded = list(wanted) or (levels[1:] if len(levels) == 2 else levels)
     codes = pc.fill_null(pc.index_in(cells, value_set=pa.array(encoded, pa.string())), -1)
     values = (codes.to_numpy(zero_copy_only=False)[:, None] == np.arange(len(encoded))).astype(np.float64)
     values[pc.is_null(cells).to_numpy(zero_copy_only=False)] = np.nan
-    finding = Finding(ASSUMED, "text with few values was read as categories", "", (name,))
     labels = tuple(f"{name}={level}" for level in encoded)
-    return Feature(name, "category", values, labels, cells.to_pylist(), (finding,))
+    return Feature(name, "category", values, labels, cells.to_pylist(), (Finding(ASSUMED, told, "", (name,)),))
 
 
 def _boolean(name: str, column: Any, texts: list[Any]) -> Feature:
@@ -207,15 +210,16 @@ def _dated(name: str, kind: str, values: Floats, texts: list[Any]) -> Feature:
     return Feature(name, kind, values[:, None], (name,), texts, (finding,))
 
 
-def _mixture(name: str, numbers: Numbers) -> Finding:
+def _mixture(name: str, numbers: written.Numbers) -> Finding:
     if numbers.contrary:
         first, second = numbers.contrary
-        return _left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
+        return left_out(name, f"numbers written both as {first!r} and as {second!r}", "--decimal")
     cells = numbers.strange
     few = numbers.share > 0.5 and len(cells) <= 3
     option = f"--na-values {shell_word(*cells)}" if few else f"--categorical {shell_word(name)}"
-    return _left_out(name, f"numbers mixed with {cells[0]!r}", option)
+    return left_out(name, f"numbers mixed with {cells[0]!r}", option)
 
 
-def _left_out(name: str, reason: str, option: str = "") -> Finding:
+def left_out(name: str, reason: str, option: str = "") -> Finding:
+    """Return that a feature is left out, and the option that keeps it."""
     return Finding(LEFT_OUT, reason, option, (name,))

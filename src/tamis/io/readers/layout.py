@@ -9,10 +9,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from tamis.io.errors import TableError
-from tamis.io.readers.decimals import asked_decimal, marks_in
-from tamis.io.readers.kinds import CODE, MISSING
+from tamis.io.readers.kinds import CODE
+from tamis.io.readers.numbers import marks_in
 from tamis.io.readers.report import ASSUMED, Finding, counted
-from tamis.io.readers.table import Request
+from tamis.io.readers.table import MISSING, Request
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 HEAD_ROWS = 50
@@ -57,15 +57,16 @@ def find_layout(head: bytes, request: Request) -> Layout:
     delimiter, runs = _find_delimiter(lines, request)
     rows = _rows(lines, delimiter, runs, request.skip_rows)
     if request.skip_rows is None and (start := _rows_before_table(rows)):
-        text = f"{counted(start, 'line')} before the header passed over, the first being {_first(lines)[:40]!r}"
-        findings.append(Finding(ASSUMED, text, "--skip-rows"))
+        first = next(line.strip() for line in lines if line.strip())
+        what = f"{counted(start, 'line')} before the header passed over, the first being {first[:40]!r}"
+        findings.append(Finding(ASSUMED, what, "--skip-rows"))
         rows = rows[start:]
     rows, trailing = _without_trailing(rows)
     if len(rows) > 1 and len(rows[1].cells) == len(rows[0].cells) + 1:
         rows[0].cells.insert(0, "")  # R leaves out the heading of the row names.
     _check_widths(rows, delimiter, request)
     shown = marks_in(cell for row in rows[1:] for cell in row.cells)
-    decimal = "," if (asked_decimal(request) or (delimiter != "," and "".join(shown))) == "," else "."
+    decimal = "," if (request.asked_decimal or (delimiter != "," and "".join(shown))) == "," else "."
     cells = [row.cells for row in rows]
     header = has_header(cells, decimal) if request.header is None else request.header
     if not cells[header:]:
@@ -73,11 +74,10 @@ def find_layout(head: bytes, request: Request) -> Layout:
     names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
     names[0] = names[0].lstrip("# ") if header else names[0]
     findings += _layout_findings(delimiter, decimal, header, trailing, request, cells)
-    text_columns = [i for i, column in enumerate(zip(*cells[header:], strict=True)) if not _all_plain(column, decimal)]
-    return Layout(
-        delimiter, decimal, encoding, names, rows[header].line, text_columns, frozenset(shown), runs, trailing,
-        tuple(findings),
-    )  # fmt: skip
+    columns = enumerate(zip(*cells[header:], strict=True))
+    text = [i for i, column in columns if not all(is_number(cell, decimal) and not is_code(cell) for cell in column)]
+    line, marks = rows[header].line, frozenset(shown)
+    return Layout(delimiter, decimal, encoding, names, line, text, marks, runs, trailing, tuple(findings))
 
 
 def find_encoding(head: bytes, asked: str | None) -> tuple[str, list[Finding]]:
@@ -103,10 +103,6 @@ def without_comments(text: str, comment: str | None) -> list[str]:
     """Return the lines of a text that do not begin with the mark of comments."""
     lines = re.split(r"\r\n|\n|\r", text)
     return [line for line in lines if not line.startswith(comment)] if comment else lines
-
-
-def _first(lines: list[str]) -> str:
-    return next(line.strip() for line in lines if line.strip())
 
 
 def _rows(lines: list[str], delimiter: str, runs: bool = False, skipped: int | None = None) -> list[Row]:
@@ -154,8 +150,7 @@ def _find_delimiter(lines: list[str], request: Request) -> tuple[str, bool]:
     if not even:
         return max(",\t;|", key=lambda mark: sum(map(len, tail[mark]))), False
     missing = {mark: width - len(table[mark][0]) for mark, width in even.items()}
-    order = {m: (missing[m] == 0, missing[m] == 1, _share_of_numbers(tail[m]), even[m]) for m in even}
-    return max(order, key=order.__getitem__), False
+    return max(even, key=lambda m: (missing[m] == 0, missing[m] == 1, _share_of_numbers(tail[m]), even[m])), False
 
 
 def _parted_by_runs(lines: list[str]) -> bool:
@@ -166,9 +161,9 @@ def _parted_by_runs(lines: list[str]) -> bool:
     return len(words) == 1 and words != {1} and any(re.search("  |\t", line) for line in lines)
 
 
-def _share_of_numbers(rows: list[list[str]], limit: int = 1000) -> float:
+def _share_of_numbers(rows: list[list[str]]) -> float:
     """Return the share of cells that are numbers with either decimal mark: a wrong delimiter cuts them in two."""
-    cells = [cell for row in rows[:20] for cell in row[:limit]]
+    cells = [cell for row in rows[:20] for cell in row[:1000]]
     return sum(is_number(cell, ".") or is_number(cell, ",") for cell in cells) / len(cells)
 
 
@@ -207,8 +202,9 @@ def is_number(cell: str, decimal: str) -> bool:
     return "_" not in cell
 
 
-def _all_plain(cells: tuple[str, ...], decimal: str) -> bool:
-    return all(is_number(cell, decimal) and not (cell[:1] == "0" and re.match(CODE, cell)) for cell in cells)
+def is_code(cell: str) -> bool:
+    """Return whether a cell holds digits behind a zero."""
+    return cell[:1] == "0" and re.match(CODE, cell) is not None
 
 
 def has_header(cells: list[list[str]], decimal: str) -> bool:
@@ -241,11 +237,10 @@ def _check_widths(rows: list[Row], delimiter: str, request: Request) -> None:
     width = len(rows[0].cells)
     for row in rows:
         if len(row.cells) != width:
-            raise TableError(
-                f"line {row.line + 1} has {counted(len(row.cells), 'cell')}, but the first line of the table has "
-                f"{width} (the delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}); every line must have as "
-                "many, or pass --delimiter, --skip-rows or --comment."
-            )
+            found = f"line {row.line + 1} has {counted(len(row.cells), 'cell')}"
+            mark = f"the delimiter is {DELIMITERS.get(delimiter, repr(delimiter))}"
+            remedy = "every line must have as many, or pass --delimiter, --skip-rows or --comment"
+            raise TableError(f"{found}, but the first line of the table has {width} ({mark}); {remedy}.")
     if width == 1 and request.delimiter is not None and any(mark in rows[-1].cells[0] for mark in ",;\t|"):
         raise TableError(f"has one feature only with the delimiter {delimiter!r}; pass another with --delimiter.")
 
@@ -259,7 +254,7 @@ def _layout_findings(
     number_above = header and any(cell.strip() and is_number(cell, ".") for cell in cells[0])
     assumed = (
         (delimiter not in ",\t", f"cells are parted by {DELIMITERS.get(delimiter)}", "--delimiter", request.delimiter),
-        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", asked_decimal(request)),
+        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", request.asked_decimal),
         (not header, "the first line holds numbers, so that there is no header", "--header", request.header),
         (trailing, "the delimiter at the end of every line stands for nothing", "", None),
         (number_above, "the first line is the header, though it holds a number", "--no-header", request.header),

@@ -52,8 +52,7 @@ def _matrix(content: bytes, stored: int) -> Any:
     kinds = {"row": index, "column": index, **kinds} if coordinates else kinds
     there = expected or content[heading.end() :].strip()
     entries = _entries(content, heading.end(), kinds) if there else {name: np.empty(0, np.int64) for name in kinds}
-    found = len(next(iter(entries.values()), ()))
-    if found != expected:
+    if (found := len(next(iter(entries.values()), ()))) != expected:
         raise TableError(f"declares {expected} entries, but holds {found}; restore it, or save it anew.")
     values = entries.get("value", np.ones(found))
     if coordinates:

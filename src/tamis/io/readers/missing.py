@@ -40,10 +40,9 @@ def mark_missing(table: Table, request: Request) -> Table:
     infinite = _counts(X, np.isinf)
     if total := int(infinite.sum()):
         names = table.feature_names[infinite > 0]
-        raise TableError(
-            f"{counted(total, 'cell')} of {listed(names)} {'is' if total == 1 else 'are'} infinite; pass --na-values "
-            f"inf,-inf to treat them as missing, or leave features out with --drop {shell_word(str(names[0]))}."
-        )
+        fault = f"{counted(total, 'cell')} of {listed(names)} {'is' if total == 1 else 'are'} infinite"
+        drop = f"leave features out with --drop {shell_word(str(names[0]))}"
+        raise TableError(f"{fault}; pass --na-values inf,-inf to treat them as missing, or {drop}.")
     return replace(table, X=X)
 
 
@@ -63,15 +62,17 @@ def report_gaps(table: Table, request: Request) -> Table:
     """Leave out features that are mostly missing, and report how many cells are missing and what may stand for it."""
     table = table if request.only else _without_empty_rows(table)
     gaps, n = _counts(table.X, np.isnan), table.shape[0]
-    if request.only:
-        empty = np.zeros(len(gaps), dtype=bool)
-    else:
-        kept = table.positions([name for name in request.keep if name in table.original_names], "--keep")
-        empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~np.isin(np.arange(len(gaps)), kept))
     if (gaps == n).all():
         raise TableError("no cell holds a value.")
-    if empty.any() and not empty.all():
-        table, gaps = _without(table, empty, gaps == n), gaps[~empty]
+    kept = np.isin(table.originals, request.keep)
+    empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~kept)
+    if not request.only and empty.any() and not empty.all():
+        some, none = (tuple(table.names_of(empty & which)) for which in (gaps < n, gaps == n))
+        option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
+        mostly = Finding(LEFT_OUT, "missing in more than half of the rows", option, some)
+        findings = [one for one in (mostly, Finding(LEFT_OUT, "it has no value at all", "", none)) if one.features]
+        report, gaps = table.report.with_findings(*findings), gaps[~empty]
+        table = replace(table.with_features(np.flatnonzero(~empty)), report=report)
     # All 0/1 features of a category are missing together; the category counts once.
     by_feature = {str(name): int(count) for name, count in zip(table.originals, gaps, strict=True) if count}
     report = replace(table.report, missing_cells=sum(by_feature.values()), missing_features=tuple(by_feature))
@@ -95,15 +96,6 @@ def _with_rows(table: Table, kept: Counts) -> Table:
     samples, y = (None if side is None else np.asarray(side)[kept] for side in (table.sample_names, table.y))
     texts = {name: [cells[i] for i in kept] for name, cells in table.texts.items()}
     return replace(table, X=table.X[kept], sample_names=samples, y=y, texts=texts)
-
-
-def _without(table: Table, out: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Table:
-    """Return the table without some features, of which some have no value at all."""
-    some, none = (tuple(dict.fromkeys(map(str, table.originals[which]))) for which in (out & ~empty, out & empty))
-    option = f"--keep {','.join(shell_word(name) for name in some[:5])}"
-    found = [Finding(LEFT_OUT, "missing in more than half of the rows", option, some)] if some else []
-    findings = [*found, *([Finding(LEFT_OUT, "it has no value at all", "", none)] if none else [])]
-    return replace(table.with_features(np.flatnonzero(~out)), report=table.report.with_findings(*findings))
 
 
 def _sentinels(table: Table) -> list[Finding]:
@@ -142,8 +134,9 @@ def fill(table: Table, way: str) -> Table:
     if way == "error":
         cells, names = counted(table.report.missing_cells, "cell"), table.report.missing_features
         raise TableError(f"{cells} missing, in {listed(names)}; pass --missing median to fill them, or drop-rows.")
-    ways = {"median": _median_filled, "drop-rows": _rows_dropped}
-    table, text = ways[way](table) if way in ways else (table, "which the method takes as missing")
+    text = "which the method takes as missing"
+    if way != "keep":
+        table, text = _median_filled(table) if way == "median" else _rows_dropped(table)
     return replace(table, report=replace(table.report, filled=text))
 
 

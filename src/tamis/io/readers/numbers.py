@@ -1,9 +1,10 @@
-"""Numbers as people write them: 1,234.5 or 1.234,5, 45%, $1,234, (12), 1 234; marks that could be either are asked for.
+"""Numbers, dates and durations as people write them: 1,234.5 or 1.234,5, 45%, $1,234, (12), 3/4/2020, 1:30.
 
-A cell is brought to a core of digits and marks, whose shape tells which mark is the decimal one. ``74,224`` tells
-nothing: the rest of the file must, or the user.
+The cell of a number is brought to a core of digits and marks, whose shape tells which mark is the decimal one.
+``74,224`` tells nothing: the rest of the file must, or the user. Dates become days since 1970, durations seconds.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from tamis.io.readers.table import OTHER_MARK
 
 CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)"
 ENGLISH_MONEY = r"^\s*[(+-]?\s*(?:[$£¥₹]|USD|GBP|JPY)|(?:[$£¥₹]|USD|GBP|JPY)\s*\)?$"
@@ -32,6 +35,16 @@ def _shapes(decimal: str, other: str) -> dict[str, str]:
 
 SHAPES = {".": _shapes(r"\.", ","), ",": _shapes(",", r"\.")}
 """By decimal mark: clear unless the same cell is open, where the mark may part thousands; grouped if both occur."""
+
+TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
+ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?P<zone>Z|[+-]\d{2}:?\d{2})?)?$"
+FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y")
+"""Dates that can be read in one way only; %b also reads whole names of months."""
+
+YEAR = r"(?:^|\D)\d{4}(?:\D|$)"
+SWAPPABLE = rf"^(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second>\d{{1,2}})[/-]\d{{4}}{TIME}$"
+HOURS = r"(?P<hours>\d{1,4}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:\.\d+)?))?"
+CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
 
 Mask = NDArray[np.bool_]
 
@@ -97,7 +110,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     core = core_of(found)
     fits = shaped(core)
     if not fits.all():
-        return Numbers(_share(fits, places), strange=_some(found, ~fits))
+        return _strange(fits, found, places)
     if core.n_currencies > 1 or 0 < core.percent.sum() < len(found):
         return Numbers(1.0, strange=_some(found, fits))
     shown = set() if asked else core.decimals
@@ -107,10 +120,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     undecided = core.has(",", "open") | core.has(".", "open")
     if mark is None and undecided.any():
         return Numbers(1.0, undecided=_some(found, undecided)[0])
-    fits = _fits(core, mark or ".", thousands)
-    if not fits.all():
-        return Numbers(_share(fits, places), strange=_some(found, ~fits))
-    return Numbers(1.0, spread(_values(core, mark or "."), places))
+    return _with_mark(core, mark or ".", thousands, found, places)
 
 
 def core_of(cells: Any) -> Core:
@@ -135,29 +145,111 @@ def shaped(core: Core) -> Mask:
     return np.asarray(np.any([_mask(core.text, pattern) for pattern in patterns], axis=0))
 
 
-def _fits(core: Core, mark: str, thousands: str | None) -> Mask:
-    """Return which cells are numbers with a decimal mark."""
-    other = "," if mark == "." else "."
+def marks_in(cells: Iterable[str]) -> set[str]:
+    """Return the decimal marks that single cells, such as those of the first lines of a file, show beyond doubt."""
+    marked = [cell.strip() for cell in cells if "." in cell or "," in cell]
+    return core_of(pa.array(marked, pa.string())).decimals
+
+
+def marks_of_features(columns: Iterable[Any]) -> set[str]:
+    """Return the decimal marks that some features of text show beyond doubt, of which all cells are numbers."""
+    shown: set[str] = set()
+    for column in columns:
+        found = distinct(column)[0]
+        # Most text fails on its first cells.
+        if len(shown) < 2 and all(len(part) and shaped(core_of(part)).all() for part in (found.slice(0, 1000), found)):
+            shown |= core_of(found).decimals
+    return shown
+
+
+def _with_mark(core: Core, mark: str, thousands: str | None, found: Any, places: NDArray[np.intp]) -> Numbers:
+    """Read cells as numbers with a decimal mark."""
+    other = OTHER_MARK[mark]
     fits = _mask(core.text, INFINITE) | _mask(core.text, WHOLE) | core.has(mark, "clear")
     if thousands is None or thousands == other:
         fits |= core.has(mark, "grouped") | core.has(other, "open")
-    return fits
+    if not fits.all():
+        return _strange(fits, found, places)
+    plain = pc.replace_substring(pc.replace_substring(core.text, other, ""), mark, ".")
+    values = pc.cast(pc.replace_substring_regex(plain, r"^\+", ""), pa.float64()).to_numpy(zero_copy_only=False)
+    signed = np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)
+    return Numbers(1.0, spread(signed, places))
 
 
-def _values(core: Core, mark: str) -> NDArray[np.float64]:
-    plain = pc.replace_substring(core.text, "," if mark == "." else ".", "")
-    plain = pc.replace_substring_regex(pc.replace_substring(plain, mark, "."), r"^\+", "")
-    values = np.array(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    return np.where(core.negative, -values, values) / np.where(core.percent, 100, 1)
+def _strange(fits: Mask, found: Any, places: NDArray[np.intp]) -> Numbers:
+    return Numbers(float(fits[places[places >= 0]].mean()), strange=_some(found, ~fits))
 
 
 def _mask(text: Any, pattern: str) -> Mask:
     return np.asarray(pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def _share(fits: Mask, places: NDArray[np.intp]) -> float:
-    return float(fits[places[places >= 0]].mean())
-
-
 def _some(cells: Any, mask: Mask, limit: int = 4) -> tuple[str, ...]:
     return tuple(cells.filter(pa.array(mask)).slice(0, limit).to_pylist())
+
+
+def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, NDArray[np.float64] | None]:
+    """Return whether trimmed cells are dates, and their days since 1970; None if day and month could be either.
+
+    ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells.
+    """
+    forms: tuple[str, ...] = FORMATS if _all_match(cells, YEAR) else ()
+    if _all_match(cells, SWAPPABLE):
+        parts = pc.extract_regex(cells, SWAPPABLE)
+        first, second = (pc.max(pc.cast(pc.struct_field(parts, n), pa.int64())).as_py() for n in ("first", "second"))
+        if max(first, second) <= 12 and day_first is None:
+            return True, None
+        leading = day_first if max(first, second) <= 12 else first > 12
+        mark = pc.struct_field(parts, "mark")[0].as_py()
+        forms = (f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y",)
+    found = [_iso(cells)] if _all_match(cells, ISO) else (_by_format(cells, form) for form in forms)
+    days = next((days_of(stamps) for stamps in found if stamps is not None), None)
+    return days is not None, days
+
+
+def days_of(column: Any) -> NDArray[np.float64]:
+    """Return an Arrow array of dates or timestamps as days since 1970, NaN where null."""
+    stamps = pc.cast(column, pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
+    return _floats(pc.cast(stamps, pa.int64())) / 86_400e6
+
+
+def seconds_of(column: Any) -> NDArray[np.float64]:
+    """Return an Arrow array of durations or times of day as seconds, NaN where null."""
+    kind = pa.time64("us") if pa.types.is_time(column.type) else pa.duration("us")
+    return _floats(pc.cast(pc.cast(column, kind, safe=False), pa.int64())) / 1e6
+
+
+def read_durations(cells: Any) -> NDArray[np.float64] | None:
+    """Read ``1:30``, ``01:30:00`` or ``2 days 01:30:00`` as seconds; None if the cells are something else."""
+    if not _all_match(cells, CLOCK):
+        return None
+    parts = pc.extract_regex(cells, CLOCK)
+    total = np.zeros(len(cells))
+    for name, size in (("days", 86_400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        field = pc.struct_field(parts, name)
+        total += size * _floats(pc.cast(pc.if_else(pc.equal(field, ""), "0", field), pa.float64()))
+    return np.where(_floats(pc.equal(pc.struct_field(parts, "sign"), "-")), -total, total)
+
+
+def _all_match(cells: Any, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(cells, pattern)).as_py())
+
+
+def _iso(cells: Any) -> Any:
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            return pc.cast(cells, kind)
+        except pa.ArrowInvalid:
+            continue  # With a time zone, without one, or no date at all, such as 2020-13-45.
+    return None
+
+
+def _by_format(cells: Any, form: str) -> Any:
+    text = pc.replace_substring_regex(cells, r"(\d)T(\d)", r"\1 \2")
+    clocks = ("", " %H:%M", " %H:%M:%S")
+    stamps = pc.coalesce(*(pc.strptime(text, form + clock, "us", error_is_null=True) for clock in clocks))
+    return None if stamps.null_count else stamps
+
+
+def _floats(column: Any) -> NDArray[np.float64]:
+    return np.array(pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)

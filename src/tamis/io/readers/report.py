@@ -1,18 +1,11 @@
 """What was noticed while a file was read: assumptions, features left out and why, and what the owner should check."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 ASSUMED, LEFT_OUT, NOTICED = "assumed", "left out", "noticed"
-KINDS = {
-    "number": "numbers",
-    "category": "categories",
-    "boolean": "booleans",
-    "date": "dates",
-    "duration": "durations",
-}
+KINDS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates", "duration": "durations"}
 """Kinds of features, with their plurals."""
 
 MAX_SHOWN = 5
@@ -31,6 +24,15 @@ class Finding:
     option: str = ""  # of the command line, as it is typed, that changes it
     features: tuple[str, ...] = ()
     topic: str = ""  # findings of one kind and topic are told together; by default the text decides
+
+    def told(self) -> str:
+        """Return what is told of the features, and the option that changes it."""
+        names, option = listed(self.features), self.option
+        if self.kind == LEFT_OUT:
+            more = f"; to use {'it' if len(self.features) == 1 else 'them'}: {option}" if option else ""
+            return f"{names} ({self.text}{more})"
+        text = f"{self.text} in {names}" if names else self.text
+        return f"{text} (else {option})" if option else text
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,9 @@ class ReadReport:
     def lines(self) -> list[str]:
         """Return the summary: what was read, what was left out, what was assumed; then what should be checked."""
         found, findings = [f"Read: {self.headline()}."], merged(self.findings)
-        for kind, title, phrase in ((LEFT_OUT, "Left out", _left_out), (ASSUMED, "Assumed", _with_option)):
-            if phrases := [phrase(finding) for finding in findings if finding.kind == kind]:
-                found.append(f"{title}: {'; '.join(phrases)}.")
+        for kind in (LEFT_OUT, ASSUMED):
+            if phrases := [finding.told() for finding in findings if finding.kind == kind]:
+                found.append(f"{kind.capitalize()}: {'; '.join(phrases)}.")
         return found + [f"Note: {one.text}, pass {one.option}." for one in findings if one.kind == NOTICED]
 
     def headline(self) -> str:
@@ -74,16 +76,14 @@ class ReadReport:
 
     def document(self) -> dict[str, Any]:
         """Return everything for JSON."""
-        return {
-            "rows": self.n_rows,
-            "features": self.n_features,
-            "kinds": {KINDS[kind]: count for kind, count in self.kinds.items()},
-            "missing": {"cells": self.missing_cells, "features": list(self.missing_features), "filled": self.filled},
-            "findings": [
-                {"kind": found.kind, "text": found.text, "option": found.option, "features": list(found.features)}
-                for found in self.findings
-            ],
-        }
+        kinds = {KINDS[kind]: count for kind, count in self.kinds.items()}
+        missing = {"cells": self.missing_cells, "features": list(self.missing_features), "filled": self.filled}
+        findings = [
+            {"kind": found.kind, "text": found.text, "option": found.option, "features": list(found.features)}
+            for found in self.findings
+        ]
+        counts = {"rows": self.n_rows, "features": self.n_features, "kinds": kinds}
+        return {**counts, "missing": missing, "findings": findings}
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
@@ -91,11 +91,10 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         key = (finding.kind, finding.topic or finding.text)
-        if key in found:
-            joined = tuple(dict.fromkeys((*found[key].features, *finding.features)))
-            found[key] = replace(found[key], features=joined, option=_joined_option(found[key], finding))
-        else:
-            found[key] = finding
+        first = found.setdefault(key, finding)
+        if first is not finding:
+            joined = tuple(dict.fromkeys((*first.features, *finding.features)))
+            found[key] = replace(first, features=joined, option=_joined_option(first, finding))
     return list(found.values())
 
 
@@ -126,19 +125,3 @@ def shell_word(*names: str) -> str:
         return ",".join(names)
     quoted = ('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
     return "'" + ",".join(quoted).replace("'", "'\\''") + "'"
-
-
-def kind_counts(kinds: Iterable[str]) -> dict[str, int]:
-    """Count features by kind, in the usual order."""
-    counts = Counter(kinds)
-    return {kind: counts[kind] for kind in KINDS if counts[kind]}
-
-
-def _left_out(finding: Finding) -> str:
-    option = f"; to use {'it' if len(finding.features) == 1 else 'them'}: {finding.option}" if finding.option else ""
-    return f"{listed(finding.features)} ({finding.text}{option})"
-
-
-def _with_option(finding: Finding) -> str:
-    text = f"{finding.text} in {listed(finding.features)}" if finding.features else finding.text
-    return f"{text} (else {finding.option})" if finding.option else text

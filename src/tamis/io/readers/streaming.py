@@ -9,11 +9,12 @@ import numpy as np
 from tamis.extras import require
 from tamis.io.errors import TableError
 from tamis.io.memory import too_large
+from tamis.io.readers.arrays import take_columns
 from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, counted, listed
-from tamis.io.readers.roles import assign_roles
-from tamis.io.readers.table import Progress, Request, Table, label_array, unheard
+from tamis.io.readers.table import Progress, Request, Table, assign_roles, label_array, unheard
 from tamis.io.sources import READ_IN_PIECES, open_source
 from tamis.io.sources.derived import Derived, equal_total_factors, row_totals
+from tamis.io.sources.stores import column_of, columns_of, index_of, open_store
 
 SMALL = 2**26
 """Files of at most so many bytes are read whole without asking for the memory."""
@@ -38,17 +39,26 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
         raise TableError("a table of this kind has its samples in rows; leave --transpose out.")
     if path.suffix.lower() not in (".npy", ".h5ad", ".zarr"):
         return _parquet(path, request)
-    from tamis.io.readers.arrays import take_columns
-    from tamis.io.readers.hdf import with_cells
-    from tamis.io.sources.stores import open_store
-
     source = open_source(path, request.key)
     table = Table(source, source.column_names())
     root = {} if path.suffix.lower() == ".npy" else open_store(path)
     if not hasattr(root, "dtype") and "obs" in root:
-        table = with_cells(table, root, request)
+        table = _with_cells(table, root, request)
     source.names = table.feature_names
     return take_columns(table, {}, request)
+
+
+def _with_cells(table: Table, root: Any, request: Request) -> Table:
+    """Return a table with the names and labels of the cells that an AnnData store keeps in obs."""
+    obs = root["obs"]
+    for option, name in (("--index", request.index), ("--labels", request.labels)):
+        if name is not None and name not in (known := columns_of(obs)):
+            raise TableError(f"{option} names {name!r}, which is not a column of obs; there are {listed(known)}.")
+    samples = index_of(obs) if request.index is None else column_of(obs, request.index)
+    y = None if request.labels is None else label_array(column_of(obs, request.labels))
+    if {len(samples), len(samples if y is None else y)} != {table.shape[0]}:
+        raise TableError(f"holds {len(samples)} names or labels of samples for {table.shape[0]} rows; save it anew.")
+    return Table(table.X, table.feature_names, samples.astype(str).astype(object), y, "cell", request.labels or "label")
 
 
 def _parquet(path: Path, request: Request) -> Table:
@@ -68,12 +78,12 @@ def _parquet(path: Path, request: Request) -> Table:
     source = ParquetParts(files, numbers, str(path))
     reason = "not numbers, which a table that is read in pieces must hold"
     left_out = [Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words)] if words else []
-    columns: dict[str | None, Any] = dict.fromkeys((request.index, request.labels))
-    if asked := [name for name in columns if name is not None]:
-        found = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked)
-        columns |= {name: label_array(found.column(name).to_pylist()) for name in asked}
-    sides = (columns[request.index], columns[request.labels], request.index or "sample", request.labels or "label")
-    return Table(source, source.column_names(), *sides, report=ReadReport(findings=(*roles.findings, *left_out)))
+    asked = [schema.names[place] for place in roles.sides]
+    columns = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked).to_pydict()
+    places = (roles.index, roles.label)
+    samples, y = (None if place is None else label_array(columns[schema.names[place]]) for place in places)
+    report = ReadReport(findings=(*roles.findings, *left_out))
+    return Table(source, source.column_names(), samples, y, *roles.side_names, report=report)
 
 
 def finish(table: Table, request: Request, progress: Progress) -> Table:
@@ -85,9 +95,8 @@ def finish(table: Table, request: Request, progress: Progress) -> Table:
         source = Derived(source, None, factors, request.log1p)
     found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     if found.non_finite.any():
-        raise TableError(
-            f"{counted(int(found.non_finite.sum()), 'cell')} of {listed(table.feature_names[found.non_finite > 0])} "
-            f"missing or infinite, the first in row {found.bad_row}; a table that is read in pieces must have none, so "
-            "read it with --whole, fill the gaps, or leave features out with --drop."
-        )
+        cells, names = counted(int(found.non_finite.sum()), "cell"), listed(table.feature_names[found.non_finite > 0])
+        remedy = "read it with --whole, fill the gaps, or leave features out with --drop"
+        fault = f"{cells} of {names} missing or infinite, the first in row {found.bad_row}"
+        raise TableError(f"{fault}; a table that is read in pieces must have none, so {remedy}.")
     return replace(table, X=source)

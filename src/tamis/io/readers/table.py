@@ -1,4 +1,4 @@
-"""What a reader is asked for and what it returns."""
+"""What a reader is asked for, what each column of a file is for, and what a reader returns."""
 
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +17,16 @@ from tamis.io.sources.derived import Derived
 
 Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
+
+
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
+    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+)  # fmt: skip
+"""Cells that stand for a missing value."""
+
+OTHER_MARK = {".": ",", ",": "."}
+"""The mark that may part thousands, by the decimal one."""
 
 
 def unheard(done: int, total: int) -> None:
@@ -55,6 +65,16 @@ class Request:
     scale: bool = False
     only: tuple[str, ...] = ()
     in_pieces: bool | None = None
+
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """All cells that stand for a missing value."""
+        return (*MISSING, *self.na_values)
+
+    @property
+    def asked_decimal(self) -> str | None:
+        """The decimal mark that the user named, or that follows from the thousands mark."""
+        return self.decimal or OTHER_MARK.get(self.thousands or "")
 
 
 @dataclass(frozen=True)
@@ -155,10 +175,8 @@ def places_of(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
     """Return the positions of the names wanted; raise :class:`TableError` if some are not there."""
     known = {name: place for place, name in enumerate(names)}
     if missing := [name for name in wanted if name not in known]:
-        raise TableError(
-            f"{len(missing)} of the {len(wanted)} selected features are not in the file: {listed(missing)}"
-            f"{nearest(missing[0], names)}."
-        )
+        fault = f"{len(missing)} of the {len(wanted)} selected features are not in the file"
+        raise TableError(f"{fault}: {listed(missing)}{nearest(missing[0], names)}.")
     return [known[name] for name in wanted]
 
 
@@ -191,3 +209,70 @@ def numbered(names: Sequence[str]) -> tuple[list[str], tuple[Finding, ...]]:
 def label_array(cells: Iterable[Any]) -> NDArray[Any]:
     """Return labels as text; a missing one is a label of its own."""
     return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Distinct names of all columns, and the positions of index and labels (or None) and of the features."""
+
+    names: list[str]
+    index: int | None
+    label: int | None
+    features: list[int]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sides(self) -> list[int]:
+        """Positions of the columns that are read as text whatever they hold."""
+        return [place for place in (self.index, self.label) if place is not None]
+
+    @property
+    def side_names(self) -> tuple[str, str]:
+        """What the file calls the sample names and the labels."""
+        index, label = self.index, self.label
+        return "sample" if index is None else self.names[index], "label" if label is None else self.names[label]
+
+
+def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = False) -> Roles:
+    """Return what each column is for, by the names that the file has, which may repeat or be empty.
+
+    An unnamed first column is the index, as spreadsheets and data frames write it; so is a first column of text in a
+    table that has its features in rows.
+    """
+    names, renamed = numbered(found)
+    index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")
+    # A name as the file writes it may stand for several features, and a numbered one for the second of them.
+    dropped = {i for entry in request.drop for i in match_names([entry], found if entry in found else names, "--drop")}
+    findings = [*renamed]
+    first_names_rows = bool(found) and (not found[0].strip() or (request.transpose and first_is_text))
+    if request.index is None and first_names_rows and not {0} & {label, *dropped}:
+        index = 0
+        if not request.transpose:
+            findings.append(Finding(ASSUMED, "the first feature has no name and holds the sample names", "--index"))
+    features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
+    if request.only and not request.transpose:
+        features = places_of(originals_of(request.only, names), names)
+    if not features:
+        raise TableError("no feature is left to select from.")
+    return Roles(names, index, label, features, tuple(findings))
+
+
+def originals_of(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the features of the file that encoded features come from: ``colour=red`` comes from ``colour``."""
+    known = set(names)
+    found: dict[str, None] = {}
+    for name in wanted:
+        base = name
+        while base not in known and "=" in base:
+            base = base.rpartition("=")[0]
+        found[base if base in known else name] = None
+    return list(found)
+
+
+def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: str) -> int | None:
+    if name is None:
+        return None
+    for candidates in (found, names):
+        if name in candidates:
+            return candidates.index(name)
+    raise TableError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")

@@ -16,13 +16,12 @@ from pyarrow import csv as arrow_csv
 from tamis.io.errors import TableError
 from tamis.io.readers.arrow import one_array
 from tamis.io.readers.compression import opened
-from tamis.io.readers.decimals import asked_decimal, has_mark, marks_of_features, other_mark, plain_numbers
 from tamis.io.readers.frame import Frame, table_of
-from tamis.io.readers.kinds import MISSING
+from tamis.io.readers.kinds import has_mark, plain_numbers
 from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
+from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import counted
-from tamis.io.readers.roles import Roles, assign_roles
-from tamis.io.readers.table import Progress, Request, Table, unheard
+from tamis.io.readers.table import OTHER_MARK, Progress, Request, Roles, Table, assign_roles, unheard
 
 HEAD_BYTES = 2**18
 MIN_HEAD_LINES = 5
@@ -48,7 +47,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 
 def _head(stream: IO[bytes]) -> bytes:
     """Read the first lines: all that begin in the first bytes, and a few if they are long."""
-    head = stream.read(HEAD_BYTES) or b""
+    head = stream.read(HEAD_BYTES)
     wide_letters = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in head[:4096] and not wide_letters:
         raise TableError("is not a text file (it holds zero bytes).")
@@ -69,27 +68,21 @@ def _parsed(layout: Layout, path: Path, request: Request, progress: Progress) ->
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error) or request.encoding or not layout.encoding.startswith("utf-8"):
             raise _misshapen(str(error)) from error
-    windows = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
-    return _parsed(windows, path, request, progress)
+    layout = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
+    return _parsed(layout, path, request, progress)
 
 
 def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> Any:
     """Return the cells of a file as text, by columns that are named by their position, since names may repeat."""
     width = len(layout.names) + layout.trailing
     names = [str(place) for place in range(width)]
-    rewritten = request.comment or layout.runs
+    encoding = "utf-8" if request.comment or layout.runs else layout.encoding.removesuffix("-sig")
+    size = max(BLOCK_BYTES, min(2**30, 2**12 * width))
+    options = arrow_csv.ReadOptions(block_size=size, skip_rows=layout.skipped, column_names=names, encoding=encoding)
+    parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
+    convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     with _table_stream(path, request, layout, progress) as stream:
-        table = arrow_csv.read_csv(
-            stream,
-            arrow_csv.ReadOptions(
-                block_size=max(BLOCK_BYTES, min(2**30, 2**12 * width)),
-                skip_rows=layout.skipped,
-                column_names=names,
-                encoding="utf-8" if rewritten else layout.encoding.removesuffix("-sig"),
-            ),
-            arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-        )
+        table = arrow_csv.read_csv(stream, options, parse, convert)
     if not table.num_rows:
         raise TableError("has a header, but no rows.")
     return table.select(names[: len(layout.names)])
@@ -110,46 +103,35 @@ def _table_stream(path: Path, request: Request, layout: Layout, progress: Progre
 
 def _misshapen(message: str) -> TableError:
     """Return what to say of a file that Arrow cannot split into cells."""
-    ragged = RAGGED.search(message)
-    if "Empty CSV file" in message:
-        return TableError("has a header, but no rows.")
-    if not ragged:
+    if not (ragged := RAGGED.search(message)):
         return TableError(f"cannot be read as a text table ({message.splitlines()[0].rstrip('.')}).")
     width, found, line = ragged.groups()
     shown = line.splitlines()[0][:40] if line.strip() else ""
-    return TableError(
-        f"the line {shown!r} has {counted(int(found), 'cell')}, but the first line of the table has {width}; every "
-        "line must have as many, or pass --comment if it is a comment."
-    )
+    fault = f"the line {shown!r} has {counted(int(found), 'cell')}, but the first line of the table has {width}"
+    return TableError(f"{fault}; every line must have as many, or pass --comment if it is a comment.")
 
 
 def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     """Part columns of text into plain numbers and everything else."""
-    mark, missing = layout.decimal, (*MISSING, *request.na_values)
+    mark, missing = layout.decimal, request.missing_words
     parsed = {place: plain_numbers(table.column(place), mark, missing) for place in roles.features}
     numbers = {place: values for place, values in parsed.items() if values is not None}
     others = {i: one_array(table.column(i)) for i in sorted({*roles.sides, *roles.features} - set(numbers))}
     marked = {place: table.column(place) for place in numbers if has_mark(table.column(place), mark)}
     frame = Frame(roles, np.empty((table.num_rows, 0)), [], others, decimals=layout.decimals)
-    if marked and not asked_decimal(request) and _is_doubtful(marked, layout, frame.marks_of_text(missing)):
+    # The decimal mark of plain numbers may be a thousands mark, so that every feature must be examined: if text shows
+    # the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
+    asked = request.asked_decimal
+    doubtful = marked and not asked and OTHER_MARK[mark] in frame.marks_of_text(missing)
+    if marked and not (asked or doubtful or layout.delimiter == "," or layout.decimals):
+        doubtful = mark not in marks_of_features(map(one_array, marked.values()))
+    if doubtful:
         others |= {place: one_array(column) for place, column in marked.items()}
         numbers = {place: values for place, values in numbers.items() if place not in marked}
     elif marked:
         frame = replace(frame, decimals=layout.decimals or frozenset(mark))
     del table, parsed, marked  # The text of plain numbers is not needed any more.
     return replace(frame, matrix=np.stack([*numbers.values()], axis=1), plain=[*numbers]) if numbers else frame
-
-
-def _is_doubtful(marked: dict[int, Any], layout: Layout, in_text: set[str]) -> bool:
-    """Return whether the decimal mark of plain numbers may be a thousands mark, so that every feature must be examined.
-
-    So it is if text shows the other mark, or if no comma parts the cells and no number shows the mark beyond doubt.
-    """
-    if other_mark(layout.decimal) in in_text:
-        return True
-    if layout.delimiter == "," or layout.decimals:
-        return False
-    return layout.decimal not in marks_of_features(map(one_array, marked.values()))
 
 
 def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, progress: Progress) -> Frame | None:
@@ -172,7 +154,7 @@ def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, prog
         return None
     columns = zip(text, zip(*words, strict=True), strict=True)
     frame = Frame(roles, np.array(rows), plain, {place: pa.array(column, pa.string()) for place, column in columns})
-    sure = asked_decimal(request) or layout.decimals == {layout.decimal}
+    sure = request.asked_decimal or layout.decimals == {layout.decimal}
     return replace(frame, decimals=layout.decimals) if sure or layout.delimiter == "," else None
 
 
@@ -181,6 +163,6 @@ def _parsed_row(cells: bytes, mark: str, request: Request) -> NDArray[Any]:
     options = arrow_csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=len(cells) + 1)
     parse = arrow_csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
     convert = arrow_csv.ConvertOptions(
-        column_types={"cell": pa.float64()}, null_values=[*MISSING, *request.na_values], decimal_point=mark
+        column_types={"cell": pa.float64()}, null_values=request.missing_words, decimal_point=mark
     )
     return np.asarray(arrow_csv.read_csv(pa.BufferReader(cells), options, parse, convert).column(0).to_numpy())

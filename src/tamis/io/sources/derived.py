@@ -13,17 +13,11 @@ from tamis.io.sources.source import TableSource
 class Derived(TableSource):
     """``log(1 + f_i x_ij)`` of some features j of a source (by default all), computed block by block."""
 
-    def __init__(
-        self,
-        source: TableSource,
-        columns: NDArray[np.intp] | None = None,
-        factors: NDArray[np.float64] | None = None,
-        log1p: bool = False,
-    ):
-        width = source.shape[1] if columns is None else len(columns)
-        names = source.names if columns is None or source.names is None else source.names[columns]
-        share = width / max(1, source.shape[1])
-        super().__init__(source.place, (source.shape[0], width), names, source.row_bytes * share)
+    def __init__(self, source: TableSource, columns: Any = None, factors: Any = None, log1p: bool = False):
+        n, d = source.shape
+        kept = np.arange(d)[slice(None) if columns is None else columns]
+        names = None if source.names is None else source.names[kept]
+        super().__init__(source.place, (n, len(kept)), names, source.row_bytes * (len(kept) / max(1, d)))
         self._source, self._columns, self._factors, self._log1p = source, columns, factors, log1p
 
     def runs(self) -> list[NDArray[np.intp]]:
@@ -46,14 +40,18 @@ def multiplied(X: Any, factors: NDArray[np.float64]) -> Any:
 
 def logarithms(X: Any) -> Any:
     """Return ``log(1 + x)``; raise :class:`TableError` if it is not defined."""
-    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) <= -1:
+    if _least(X) <= -1:
         raise TableError("--log1p needs numbers above -1; the table holds smaller ones.")
     return X.astype(np.float64).log1p() if issparse(X) else np.log1p(X, dtype=np.float64)
 
 
+def _least(X: Any) -> float:
+    return float(np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0))
+
+
 def row_totals(X: Any) -> NDArray[np.float64]:
     """Return the sums of rows of counts, without missing cells."""
-    if np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0) < 0:
+    if _least(X) < 0:
         raise TableError("--scale is for counts, but the table holds negative numbers.")
     return np.asarray(X.sum(axis=1) if issparse(X) else np.nansum(X, axis=1), dtype=np.float64).ravel()
 

@@ -10,7 +10,7 @@ from tamis.io.errors import TableError, reading
 from tamis.io.files import why_unreadable
 from tamis.io.sources.arrays import memory_map, numpy_file
 from tamis.io.sources.parquet import ParquetParts, parquet_files
-from tamis.io.sources.row_blocks import RowBlocks, looks_like_blocks
+from tamis.io.sources.row_blocks import DaskRows, RowBlocks, looks_like_blocks
 from tamis.io.sources.source import TableSource
 from tamis.io.sources.stores import annotated_store, stored_matrix
 
@@ -75,8 +75,6 @@ def as_source(X: Any) -> TableSource | None:
     if package == "anndata":
         return _annotated(X)
     if package == "dask":
-        from tamis.io.sources.dask_rows import DaskRows
-
         return DaskRows(X)
     if package == "pyarrow":
         return ParquetParts(X.files) if hasattr(X, "files") else None

@@ -27,14 +27,11 @@ class ParquetParts(TableSource):
         files = {os.fspath(path): _metadata(path) for path in paths}
         first = next(iter(files.values())).schema.to_arrow_schema()
         self._columns = list(first.names if columns is None else columns)
-        self._groups: list[tuple[str, int]] = []
-        sizes = [0]
         for path, metadata in files.items():
             _check_part(path, metadata.schema.to_arrow_schema(), first, self._columns)
-            for number in range(metadata.num_row_groups):
-                self._groups.append((path, number))
-                sizes.append(metadata.row_group(number).num_rows)
-        self._borders = np.cumsum(sizes)
+        self._groups = [(path, number) for path in files for number in range(files[path].num_row_groups)]
+        sizes = [files[path].row_group(number).num_rows for path, number in self._groups]
+        self._borders = np.cumsum([0, *sizes])
         shape = (int(self._borders[-1]), len(self._columns))
         check_room(8.0 * shape[0] * shape[1], sum(map(os.path.getsize, files)), "the table", in_pieces=True)
         super().__init__(place or next(iter(files)), shape, self._columns, 8 * shape[1], list(files))
@@ -102,10 +99,8 @@ def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
     if schema.names != first.names:
         missing = [name for name in first.names if name not in schema.names]
         lack = f", lacking {missing[0]!r}," if missing else ""
-        raise TableError(
-            f"{path}: has {len(schema.names)} features{lack} where the first part has {len(first.names)}; all parts "
-            "of a table need the same ones in the same order."
-        )
+        fault = f"has {len(schema.names)} features{lack} where the first part has {len(first.names)}"
+        raise TableError(f"{path}: {fault}; all parts of a table need the same ones in the same order.")
     for name in columns:
         if not is_number(schema.field(name).type):
             raise TableError(f"{path}: the feature {name!r} holds {schema.field(name).type}, not numbers.")

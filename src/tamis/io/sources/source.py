@@ -48,12 +48,7 @@ class TableSource(ABC):
     """
 
     def __init__(
-        self,
-        place: str,
-        shape: tuple[int, int],
-        names: Names = None,
-        row_bytes: float = 8.0,
-        files: Paths = (),
+        self, place: str, shape: tuple[int, int], names: Names = None, row_bytes: float = 8.0, files: Paths = ()
     ):
         self.place, self.shape = place, (int(shape[0]), int(shape[1]))
         self.names = None if names is None else np.array([str(name) for name in names], dtype=object)
@@ -98,16 +93,17 @@ class TableSource(ABC):
 
     def _check_files(self, where: str) -> None:
         for path, (size, changed) in self._stamps.items():
+            fault = ""
             try:
                 now, changed_now = _stamp(path)
+                if now < size:
+                    fault = f"shrank from {size} to {now} bytes; restore it and fit again"
+                elif changed_now != changed:
+                    fault = "changed meanwhile; leave it alone and fit again"
             except OSError as error:
                 fault = f"vanished ({error.strerror}); put it back and fit again"
-                raise TableError(f"{where} could not be read: {path} {fault}.") from error
-            if now < size:
-                fault = f"shrank from {size} to {now} bytes; restore it and fit again"
+            if fault:
                 raise TableError(f"{where} could not be read: {path} {fault}.")
-            if changed_now != changed:
-                raise TableError(f"{where} could not be read: {path} changed meanwhile; leave it alone and fit again.")
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield all blocks with their first rows, in order, the next one being read in the background."""
@@ -177,9 +173,8 @@ class TableSource(ABC):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
             rows, columns = key
-            if not (isinstance(rows, slice) and rows == slice(None)):
-                return self[rows][:, columns]
-            return stacked([block[:, columns] for _, block in self.blocks()])
+            whole = isinstance(rows, slice) and rows == slice(None)
+            return stacked([block[:, columns] for _, block in self.blocks()]) if whole else self[rows][:, columns]
         if isinstance(key, slice):
             start, stop, step = key.indices(self.shape[0])
             return self.read(start, stop) if step == 1 else self.take(np.arange(start, stop, step))

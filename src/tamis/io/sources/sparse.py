@@ -108,7 +108,5 @@ def layout_of(group: Any) -> tuple[tuple[int, int], str]:
     kind = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr")))[:3]
     shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
     if shape is None or kind not in ("csr", "csc"):
-        raise TableError(
-            f"is stored as {kind!r} of shape {shape}, which is no matrix that tamis reads; save it as CSR."
-        )
+        raise TableError(f"is stored as {kind!r} of shape {shape}, which is no matrix that is read; save it as CSR.")
     return checked_shape(shape), kind

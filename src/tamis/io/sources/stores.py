@@ -51,8 +51,7 @@ def find_matrix(root: Any, key: str | None) -> tuple[Any, NDArray[Any] | None]:
     if frame not in root:
         return root[path], None
     names = index_of(root[frame])
-    repeated = [name for name, times in Counter(names.tolist()).items() if times > 1]
-    if repeated:
+    if repeated := [name for name, times in Counter(names.tolist()).items() if times > 1]:
         raise TableError(f"the name {str(repeated[0])!r} occurs more than once among the features; rename them.")
     return root[path], names
 
@@ -126,5 +125,5 @@ def as_text(values: NDArray[Any]) -> NDArray[Any]:
     """Return bytes and objects as text; numbers stay."""
     if values.dtype.kind not in "OSTU":
         return values
-    texts = (v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values)
-    return np.array(list(texts), dtype=object)
+    texts = [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
+    return np.array(texts, dtype=object)
