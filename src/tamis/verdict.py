@@ -24,9 +24,6 @@ TIE = 0.02
 HALF_LEVEL = 0.3
 """In a half of the rows, a feature whose evidence has a larger p-value is not confirmed."""
 
-MIN_FOUND = 0.95
-"""Share of the features that must be confirmed in both halves."""
-
 NO_STRUCTURE = (
     "No feature of this table depends on any other, or has several modes, more than chance would have it: there is "
     "nothing to select. Check that the right features and enough rows were read."
@@ -159,6 +156,6 @@ def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: In
     for rows in halves:
         again &= structure_of(sample[rows], owner).pvalues[chosen] <= HALF_LEVEL
     text = f"{int(again.sum())} of the {len(chosen)} features show their structure in both halves of the rows."
-    if again.mean() >= MIN_FOUND:
+    if again.all():
         return True, text
     return False, text + " Collect more rows, or ask for fewer features."
