@@ -20,3 +20,25 @@ def test_modules_and_functions_are_small(path):
     assert len(text.splitlines()) <= 350
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
     assert {function.name: body_lines(function) for function in functions if body_lines(function) > 40} == {}
+
+
+def lines_of_code(text):
+    """Return the number of lines without blank ones, comments and docstrings."""
+    strings = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    prose = {number for node in strings for number in range(node.lineno, node.end_lineno + 1)}
+    lines = enumerate(map(str.strip, text.splitlines()), start=1)
+    return sum(bool(line) and not line.startswith("#") and number not in prose for number, line in lines)
+
+
+def test_the_library_is_small():
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT / "src").rglob("*.py")) <= 9500
+
+
+def test_nine_in_ten_functions_are_short():
+    trees = (ast.parse(path.read_text()) for path in (ROOT / "src").rglob("*.py"))
+    lengths = [body_lines(node) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert sum(length < 25 for length in lengths) >= 0.9 * len(lengths)
