@@ -308,7 +308,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 f"Each of the {self.n_features_in_} features of X holds one value only, so nothing tells the samples "
                 "apart. Check how X was read."
             )
-        must_keep, never = features.items(self.must_keep, "must_keep"), features.items(self.never, "never")
+        lists = [(name, getattr(self, name)) for name in ("must_keep", "never")]
+        asked = [[features.item(entry, name) for entry in (() if some is None else some)] for name, some in lists]
+        # Each once, in the user's order.
+        must_keep, never = (np.array(list(dict.fromkeys(items)), dtype=np.intp) for items in asked)
         both = np.intersect1d(must_keep, never)
         if both.size:
             named = features.listed(features.members(both))

@@ -46,13 +46,8 @@ class Features:
     owner: NDArray[np.intp]
     n_items: int
 
-    def items(self, entries: Iterable[Any] | None, parameter: str) -> NDArray[np.intp]:
-        """Return the distinct items that the entries of a parameter name, in the user's order."""
-        asked = dict.fromkeys(() if entries is None else list(entries))
-        found = [self._item(entry, parameter) for entry in asked]
-        return np.array(list(dict.fromkeys(found)), dtype=np.intp)
-
-    def _item(self, entry: Any, parameter: str) -> int:
+    def item(self, entry: Any, parameter: str) -> int:
+        """Return the group, or the feature without groups, that an entry of a parameter names."""
         if self.labels is not None and entry in self.labels:
             return self.labels.index(entry)
         return int(self.owner[self.position(entry, parameter)])
