@@ -6,6 +6,7 @@ import torch
 
 from tamis.columns import summarise_columns
 from tamis.lscae import fit as module
+from tamis.lscae.decoder import load_decoder
 from tamis.lscae.fit import draw_targets, fit_decoder, train_restarts
 from tamis.lscae.problem import Batch
 from tamis.lscae.recipe import DEFAULT
@@ -66,7 +67,8 @@ def test_of_many_features_some_are_reconstructed_in_training_and_all_in_the_end(
     problem = replace(problem, targets=targets)
     best, _ = run(problem, CAE)
     scaling = Scaling(np.arange(4), np.zeros(4), np.ones(4))
-    assert fit_decoder(x.numpy(), scaling, CAE, best, best.chosen)(torch.zeros(1, 2)).shape == (1, 4)
+    weights = fit_decoder(x.numpy(), scaling, CAE, best, best.chosen)
+    assert load_decoder(weights)(torch.zeros(1, 2)).shape == (1, 4)
 
 
 @pytest.mark.parametrize("scale", ["standard", "center", None])

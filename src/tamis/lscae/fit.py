@@ -20,7 +20,7 @@ from tamis.features import Features
 from tamis.io.sources import TableSource
 from tamis.lscae import parallel
 from tamis.lscae.checkpoint import Checkpointer
-from tamis.lscae.decoder import Decoder, batch_moments, fit_readout, load_decoder, sparse_moments
+from tamis.lscae.decoder import batch_moments, fit_readout, load_decoder, sparse_moments
 from tamis.lscae.network import features_of
 from tamis.lscae.problem import TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
@@ -55,8 +55,8 @@ class Result:
         Which features were used, and how they were scaled.
     shares : Tensor (units,)
         Share of its feature that each unit expects to show.
-    decoder, features : Decoder and Tensor of int
-        From the selected features to all, and the features that it is given.
+    decoder, features : dict of Tensor, and Tensor of int
+        Weights of the decoder from the selected features to all, and the features that it is given.
     """
 
     trained: Trained
@@ -64,7 +64,7 @@ class Result:
     structure: Structure | None
     scaling: Scaling
     shares: Tensor
-    decoder: Decoder
+    decoder: dict[str, Tensor]
     features: Tensor
 
 
@@ -204,20 +204,22 @@ def train_restarts(
     return min(found, key=lambda trained: trained.objective), [trained.objective for trained in found]
 
 
-def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
-    """Return the decoder from some features to all that vary, its last layer fitted to the rows.
+def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> dict[str, Tensor]:
+    """Return the weights of a decoder from some features to all that vary, its last layer fitted to the rows.
 
-    Where no network was trained, it is linear.
+    Where no network was trained, that layer is all.
     """
     n_features, inputs = len(scaling.features), np.searchsorted(scaling.features, features.numpy())
-    linear = Decoder((len(features), n_features), torch.Generator())
-    decoder = load_decoder(trained.decoder) if trained.decoder else linear
-    if decoder is linear and issparse(X) and not np.isnan(X.data).any():
+    decoder = load_decoder(trained.decoder) if trained.decoder else None
+    if decoder is None and issparse(X) and not np.isnan(X.data).any():
         part, n_parts = parallel.rank_and_size()
-        return fit_readout(decoder, sparse_moments(X[part::n_parts], scaling, inputs))
-    rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
-    size = max(1, min(recipe.batch_size, DECODER_VALUES // n_features))
-    batches = islice(
-        rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(DECODER_ROWS, size)
-    )
-    return fit_readout(decoder, batch_moments(decoder, batches, torch.from_numpy(inputs), n_features))
+        moments = sparse_moments(X[part::n_parts], scaling, inputs)
+    else:
+        rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
+        size = max(1, min(recipe.batch_size, DECODER_VALUES // n_features))
+        batches = islice(
+            rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(DECODER_ROWS, size)
+        )
+        moments = batch_moments(decoder, batches, torch.from_numpy(inputs), n_features)
+    readout, last = fit_readout(moments).float(), 0 if decoder is None else len(decoder.weights) - 1
+    return trained.decoder | {f"weights.{last}": readout[:-1], f"biases.{last}": readout[-1]}

@@ -284,7 +284,7 @@ class LSCAE(FeatureSelector):
         self.objective_, self.restart_objectives_ = best.objective, np.array(result.objectives)
         self.history_ = _as_table(best.history)
         self.scaling_, self.feature_means_ = tuple(result.scaling), task.statistics.mean
-        self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.state_dict().items()}
+        self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.items()}
         self.decoder_features_ = result.features.numpy()
         self.units_, n_kept = best.chosen.numpy(), len(best.chosen) - len(best.probabilities)
         self.selection_probs_ = np.zeros((len(self.units_), n_items))
