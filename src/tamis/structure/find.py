@@ -229,17 +229,10 @@ def examine(
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
     modal = structured[features] & (modes <= evidence)
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
-    none = Directions(features[:0], np.empty((0, 0)))
+    none, carriers = Directions(features[:0], np.empty((0, 0))), np.flatnonzero(structured)
     tested = Structure(every, structured, partner, share, n_copies, none, fdr, len(X), names)
-    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(structured), batches, rng))
-
-
-def directions_of(
-    sample: Any, structure: Structure, features: Indices, batches: list[Indices], rng: np.random.Generator
-) -> Directions:
-    """Return the directions of some features in some rows, by the weights that a test gave them."""
-    Z = standardised(dense_features(sample, features), batches)
-    return principal_directions(Z, features, structure.weights[features], rng)
+    Z = standardised(dense_features(sample, carriers), batches)
+    return replace(tested, directions=principal_directions(Z, carriers, tested.weights[carriers], rng))
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
