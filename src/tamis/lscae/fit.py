@@ -87,7 +87,7 @@ def fit(
     structure, directions, candidates = None, None, task.candidates
     if recipe.structure_first:
         structure, directions, candidates = examine_features(X, task, recipe, n_threads, seed)
-    if parallel.rank_and_size()[1] > 1:
+    if parallel.rank_and_size()[1] > 1:  # all go on from what the first process found
         structure, directions, candidates, seed = parallel.broadcast((structure, directions, candidates, seed))
     problem = state_problem(X, task, recipe, directions, candidates, scaling, device, seed)
     samples = draw_samples(problem, recipe)
@@ -124,10 +124,8 @@ def examine_features(
     n_units = task.k - len(task.must_keep)
     with parallel_config("threading", n_jobs=n_threads):
         structure = find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed)
-        candidates, directions = (
-            choose_candidates(structure, task.candidates, n_units, task.owner),
-            structure.directions,
-        )
+        candidates = choose_candidates(structure, task.candidates, n_units, task.owner)
+        directions = structure.directions
         if not structure.structured.any():
             shown = candidates if task.groups is None else task.groups.members(candidates)
             directions = directions_of(X, structure, shown[~task.statistics.constant[shown]])
