@@ -92,7 +92,7 @@ def test_smoothness_agrees_with_the_selectors_score(rng):
 
     Z = standardised(rng.standard_normal((40, 3)))
     x = torch.from_numpy(Z)
-    expected = score(View(Batch(x, x), x, DEFAULT))
+    expected = score(View(Batch(x, x), DEFAULT, x @ x.mT))
     assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
 
 

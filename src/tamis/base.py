@@ -57,6 +57,8 @@ class Task:
         Mean, spread and constancy of every feature.
     groups : Features or None
         If given, ``k``, ``must_keep`` and ``candidates`` are about groups of features.
+    owner : ndarray of int or None
+        The group of each feature, if groups are selected.
     """
 
     k: int
@@ -64,11 +66,7 @@ class Task:
     candidates: NDArray[np.intp]
     statistics: ColumnStatistics
     groups: Features | None = None
-
-    @property
-    def owner(self) -> NDArray[np.intp] | None:
-        """The group of each feature, if groups are selected."""
-        return None if self.groups is None else self.groups.owner
+    owner: NDArray[np.intp] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -156,17 +154,21 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 f"n_samples = {X.shape[0]}. Pass more rows, or transpose X if its samples are in columns."
             )
         statistics = summarise_columns(X)
-        features = read_groups(self.groups, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        features = Features(d, names, None, np.arange(d), d)
+        if self.groups is not None:
+            features = read_groups(self.groups, features)
         check_cells(statistics, getattr(self, "scale", "standard"), self._allows_missing, features.listed)
         task = self._plan(X, statistics, features)
         self.__dict__.pop("verdict_", None)
         as_asked = task.groups is None or self._selects_groups
         self._rank(self._select(X, task) if as_asked else self._mean_scores(X, task, features), task, features)
-        if (found := getattr(self, "structure_", None)) and features.names is not None:
-            self.structure_ = replace(found, feature_names=features.names)
-        self._kept_rows = KeptRows(kept_rows(X), features.members(task.must_keep), task.owner)
-        if self.filler_.any():
-            self._warn_of_filler(task, features)
+        kept = np.flatnonzero(np.isin(features.owner, task.must_keep))
+        self._kept_rows = KeptRows(kept_rows(X), kept, task.owner)
+        if (found := getattr(self, "structure_", None)) is not None:
+            self.structure_ = found if names is None else replace(found, feature_names=names)
+            if (self.support_ & ~found.structured).any():
+                self._warn_of_filler(task, features)
         return self
 
     def _mean_scores(self, X: Any, task: Task, features: Features) -> Selection:
@@ -187,7 +189,11 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         # dict.fromkeys keeps the first mention of each item: kept, chosen, other candidates, the rest.
         everyone = dict.fromkeys([*task.must_keep, *selection.chosen, *candidates, *range(len(scores))])
         items = np.fromiter(everyone, dtype=np.intp)
-        order, self.selected_ = features.members(items), features.members(items[: task.k])
+        place = np.empty(len(items), dtype=np.intp)
+        place[items] = np.arange(len(items))
+        # Features in the order of their items, those of a group as they are in X.
+        order = np.argsort(place[features.owner], kind="stable")
+        self.selected_ = order[: int((place[features.owner] < task.k).sum())]
         names: Any = features.labels or (range(len(order)) if features.names is None else features.names)
         self.selected_groups_ = [names[item] for item in items[: task.k]]
         self.scores_ = scores[features.owner]
@@ -269,15 +275,15 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         return tags
 
     def _check_table(self, X: Any) -> Any:
-        check_names(getattr(X, "columns", ()))
+        if hasattr(X, "columns"):
+            check_names(X.columns)
         try:
-            checked = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+            return validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
         except (ValueError, TypeError) as error:
             if not (text := text_features(X)):
                 raise
             advice = "Drop these features or encode them as numbers first."
             raise type(error)(f"{listed(text)} of X cannot be read as numbers ({error}). {advice}") from error
-        return checked
 
     def _check_source(self, source: TableSource) -> TableSource:
         if self._from_disk is None:
@@ -302,42 +308,43 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
                 f"Each of the {self.n_features_in_} features of X holds one value only, so nothing tells the samples "
                 "apart. Check how X was read."
             )
-        must_keep, never = features.items(self.must_keep, "must_keep"), features.items(self.never, "never")
+        lists = [(name, getattr(self, name)) for name in ("must_keep", "never")]
+        asked = [[features.item(entry, name) for entry in (() if some is None else some)] for name, some in lists]
+        # Each once, in the user's order.
+        must_keep, never = (np.array(list(dict.fromkeys(items)), dtype=np.intp) for items in asked)
         both = np.intersect1d(must_keep, never)
         if both.size:
             named = features.listed(features.members(both))
             raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
         usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
-        asked_for = np.concatenate([features.members(must_keep), features.members(never)])
-        if (unusable := np.setdiff1d(np.flatnonzero(~usable), asked_for)).size:
+        asked_for = np.isin(features.owner, np.concatenate([must_keep, never]))
+        if (unusable := np.flatnonzero(~usable & ~asked_for)).size:
             warn_of_unusable(features.listed(unusable), stacklevel=5)
         free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
-        candidates, k = np.flatnonzero(free), self.n_features_to_select
-        groups = None if features.labels is None else features
+        candidates = np.flatnonzero(free)
+        groups, owner = (None, None) if features.labels is None else (features, features.owner)
+        n_kept, most = len(must_keep), len(must_keep) + len(candidates)
+        k: Any = self.n_features_to_select
         if k == "auto":
-            owner = None if groups is None else groups.owner
-            k = min(max(choose_k(X, groups=owner).k, len(must_keep)), len(must_keep) + len(candidates))
-        k = max(1, features.n_items // 2, len(must_keep)) if k is None else k
-        count = self._count(k, must_keep, never, len(candidates), features.n_items)
-        return Task(count, must_keep, candidates, statistics, groups)
+            k = min(max(choose_k(X, groups=owner).k, n_kept), most)
+        if k is None:
+            k = min(max(1, features.n_items // 2, n_kept), most)
+        if most == 0 or not n_kept <= k <= most:
+            raise ValueError(_why_not(k, n_kept, len(never), most, features.n_items))
+        return Task(int(k), must_keep, candidates, statistics, groups, owner)
 
-    def _count(
-        self, k: Any, must_keep: NDArray[np.intp], never: NDArray[np.intp], n_candidates: int, n_items: int
-    ) -> int:
-        usable = len(must_keep) + n_candidates
-        if usable == 0:
-            raise ValueError(f"never lists all {len(never)} usable features of X. Leave at least one to select.")
-        if self.n_features_to_select is None:
-            return int(min(k, usable))
-        if k > usable:
-            raise ValueError(
-                f"n_features_to_select={k}, but only {usable} of the {n_items} features can be selected "
-                f"({len(never)} in never; features with one value are left out). Ask for at most {usable}."
-            )
-        if len(must_keep) > k:
-            raise ValueError(
-                f"must_keep holds {len(must_keep)} features, more than n_features_to_select={k}. Shorten the list or "
-                "select more features."
-            )
-        return int(k)
+
+def _why_not(k: int, n_kept: int, n_never: int, most: int, n_items: int) -> str:
+    """Return why k features cannot be selected, of which n_kept are asked for and at most so many can be."""
+    if most == 0:
+        return f"never lists all {n_never} usable features of X. Leave at least one to select."
+    if k > most:
+        return (
+            f"n_features_to_select={k}, but only {most} of the {n_items} features can be selected ({n_never} in never; "
+            f"features with one value are left out). Ask for at most {most}."
+        )
+    return (
+        f"must_keep holds {n_kept} features, more than n_features_to_select={k}. Shorten the list or select more "
+        "features."
+    )

@@ -36,25 +36,18 @@ class Features:
         Labels of the groups; None if every feature is on its own.
     owner : ndarray of int
         The group of each feature; its own position without groups.
+    n_items : int
+        Number of groups, or of features without groups.
     """
 
     n_features: int
     names: NDArray[Any] | None
     labels: list[Any] | None
     owner: NDArray[np.intp]
+    n_items: int
 
-    @property
-    def n_items(self) -> int:
-        """Number of groups, or of features without groups."""
-        return self.n_features if self.labels is None else len(self.labels)
-
-    def items(self, entries: Iterable[Any] | None, parameter: str) -> NDArray[np.intp]:
-        """Return the distinct items that the entries of a parameter name, in the user's order."""
-        asked = dict.fromkeys(() if entries is None else list(entries))
-        found = [self._item(entry, parameter) for entry in asked]
-        return np.array(list(dict.fromkeys(found)), dtype=np.intp)
-
-    def _item(self, entry: Any, parameter: str) -> int:
+    def item(self, entry: Any, parameter: str) -> int:
+        """Return the group, or the feature without groups, that an entry of a parameter names."""
         if self.labels is not None and entry in self.labels:
             return self.labels.index(entry)
         return int(self.owner[self.position(entry, parameter)])
@@ -93,21 +86,17 @@ class Features:
         return listed([feature if self.names is None else self.names[feature] for feature in features])
 
 
-def read_groups(groups: Any, n_features: int, names: NDArray[Any] | None) -> Features:
+def read_groups(groups: Any, alone: Features) -> Features:
     """Return the features of a table in their groups.
 
     Parameters
     ----------
-    groups : sequence of n_features labels, mapping of label to features, or None
+    groups : sequence of n_features labels, or mapping of label to features
         The group of each feature; features that a mapping does not name are groups of their own.
-    n_features : int
-        Number of features.
-    names : ndarray of str or None
-        Their names.
+    alone : Features
+        The same features without groups.
     """
-    alone = Features(n_features, names, None, np.arange(n_features))
-    if groups is None:
-        return alone
+    n_features, names = alone.n_features, alone.names
     if isinstance(groups, Mapping):
         labels: list[Any] = list(range(n_features)) if names is None else list(names)
         taken: set[int] = set()
@@ -124,7 +113,8 @@ def read_groups(groups: Any, n_features: int, names: NDArray[Any] | None) -> Fea
         raise ValueError(f"groups has {len(labels)} labels, but X has {n_features} features. Pass a label for each.")
     distinct = list(dict.fromkeys(labels))
     number = {label: i for i, label in enumerate(distinct)}
-    return Features(n_features, names, distinct, np.array([number[label] for label in labels], dtype=np.intp))
+    owner = np.array([number[label] for label in labels], dtype=np.intp)
+    return Features(n_features, names, distinct, owner, len(distinct))
 
 
 def owners(groups: ArrayLike, n_features: int) -> NDArray[np.intp]:

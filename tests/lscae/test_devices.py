@@ -1,10 +1,12 @@
 """What a GPU would run, on torch's device without memory: it fails where tensors of two devices meet."""
 
+from types import SimpleNamespace
+
 import torch
 
-from tamis.lscae.network import Adam, ConcreteLayer
-from tamis.lscae.objective import View, evaluate, loss
-from tamis.lscae.problem import Batch
+from tamis.lscae.network import Network
+from tamis.lscae.objective import evaluate, loss
+from tamis.lscae.problem import Batch, Problem, Targets
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import _slopes, objectives
 
@@ -12,15 +14,17 @@ META = torch.device("meta")
 X = torch.empty(16, 8, device=META)
 
 
-def test_a_step_stays_where_the_layer_is():
-    layer = ConcreteLayer(3, torch.tensor([0, 1, 2, 5]), torch.tensor([4])).to(META)
-    weights = layer.probabilities(0.5, torch.empty(3, 4, device=META))
-    view = View(Batch(X, X), layer.shown(X) * layer.gates(weights), DEFAULT, probabilities=layer.probabilities(0.5))
-    total = loss(evaluate(view), DEFAULT, lambda value: value)
+def test_a_step_stays_where_the_rows_are():
+    rows, kept = SimpleNamespace(device=META), torch.tensor([4], device=META)
+    candidates = torch.tensor([0, 1, 2, 5], device=META)
+    network = Network(Problem(rows, torch.arange(8), 3, kept, candidates, Targets(), 0), DEFAULT, 0)
+    shown = X[:, network.shown]
+    network._batch = (X, Batch(shown, X))  # to look for missing cells, the values must be known
+    total = loss(evaluate(network.view(X, torch.empty(3, 4, device=META))), DEFAULT)
     total.backward()
-    assert total.device == layer.logits.grad.device == META
-    Adam({"logits": 0.1}).step(dict(layer.named_parameters()))
-    assert layer.logits.grad is None
+    assert total.device == network.logits.grad.device == META
+    network.optimiser.step(dict(network.named_parameters()))
+    assert network.logits.grad is None
 
 
 def test_objectives_and_slopes_stay_where_the_rows_are():

@@ -5,20 +5,16 @@ import pytest
 import torch
 
 from tamis.lscae.decoder import Decoder
-from tamis.lscae.network import ConcreteLayer
 from tamis.lscae.objective import (
     TERMS,
     View,
     evaluate,
-    kernel_variance,
     loss,
     objective,
     observed_distances,
     reconstruction,
     redundancy,
     score,
-    squared_distances,
-    transitions,
 )
 from tamis.lscae.problem import Batch, Targets
 from tamis.lscae.recipe import Recipe
@@ -33,9 +29,9 @@ def naive_distance(a, b):
     return sum((p - q) ** 2 for p, q in zip(a.tolist(), b.tolist(), strict=True))
 
 
-def test_distances(x):
-    expected = [[naive_distance(a, b) for b in x] for a in x]
-    torch.testing.assert_close(squared_distances(x @ x.mT), torch.tensor(expected, dtype=torch.float64))
+def hard_view(x, recipe):
+    """Return the view in which the graph is that of x itself."""
+    return View(Batch(x, x), recipe, x @ x.mT)
 
 
 def test_distances_over_what_both_rows_have_are_scaled_up(x, gates):
@@ -52,31 +48,32 @@ def test_distances_over_what_both_rows_have_are_scaled_up(x, gates):
 
 
 def test_bandwidth_rules(x):
-    distances = squared_distances(x @ x.mT)
     pairs = [[naive_distance(x[i], x[j]) for j in range(7) if j != i] for i in range(7)]
     nearest, mean = max(min(row) for row in pairs), sum(map(sum, pairs)) / 42
     for rule, expected in {
         "nearest": nearest, "mean": mean, ("nearest", 2): 2 * nearest, ("mean", 0.1): 0.1 * mean, 1.5: 2.25,
     }.items():  # fmt: skip
-        assert kernel_variance(distances, rule).item() == pytest.approx(expected)
+        walk = torch.tensor(naive_walk(x, expected, False, 1), dtype=torch.float64)
+        torch.testing.assert_close(hard_view(x, Recipe(bandwidth=rule)).transitions, walk)
 
 
 def test_several_selections_do_not_mix(x):
-    distances = torch.stack([squared_distances(part @ part.mT) for part in (x[:, :2], x[:, 2:])])
-    for one, together in zip(distances, transitions(distances, Recipe()), strict=True):
-        torch.testing.assert_close(transitions(one, Recipe()), together)
+    parts = [x[:, :2], x[:, 2:]]
+    together = View(Batch(x, x), Recipe(), torch.stack([part @ part.mT for part in parts])).transitions
+    for part, walk in zip(parts, together, strict=True):
+        torch.testing.assert_close(hard_view(part, Recipe()).transitions, walk)
 
 
 @pytest.mark.parametrize("self_loops", [True, False])
 def test_rows_of_the_walk_sum_to_one_even_for_equal_rows(self_loops):
-    walk = transitions(torch.zeros(5, 5), Recipe(bandwidth="nearest", self_loops=self_loops))
+    walk = hard_view(torch.ones(5, 2), Recipe(bandwidth="nearest", self_loops=self_loops)).transitions
     torch.testing.assert_close(walk.sum(dim=-1), torch.ones(5))
     assert (walk.diagonal() > 0).all() == self_loops
 
 
 def test_far_away_rows_do_not_give_nan():
     x = torch.tensor([[0.0], [1e-4], [1e4]])
-    assert transitions(squared_distances(x @ x.mT), Recipe(bandwidth=1e-3)).isfinite().all()
+    assert hard_view(x, Recipe(bandwidth=1e-3)).transitions.isfinite().all()
 
 
 GRAPH = Recipe(bandwidth=("mean", 0.4), redundancy_penalty=0.0)
@@ -100,13 +97,13 @@ def decoder():
 
 
 def view_of(x, logits, decoder, recipe=NETWORK, targets=Targets()):  # noqa: B008 (a named tuple)
-    layer = ConcreteLayer(3, torch.arange(4), torch.tensor([], dtype=torch.long))
     weights = torch.softmax(logits, dim=-1)
-    codes = layer.codes(x, weights)
+    codes = x @ weights.mT
+    shown = x * weights.amax(dim=0) if recipe.graph_on == "gates" else codes
     return View(
         targets.batch(x, center=False),
-        x * layer.gates(weights) if recipe.graph_on == "gates" else codes,
         recipe,
+        shown @ shown.mT,
         decoded=decoder(codes) if recipe.uses_network else None,
         probabilities=weights,
     )
@@ -151,7 +148,7 @@ def test_score_agrees_with_loops(x, self_loops, steps, normalize):
     walk = naive_walk(x, 1.3**2, self_loops, steps)
     trace = sum(walk[i][j] * x[i, f].item() * x[j, f].item() for f in range(4) for i in range(7) for j in range(7))
     energy = x.square().sum().item() if normalize else 1.0
-    assert score(View(Batch(x, x), x, recipe)).item() == pytest.approx(trace / energy, rel=1e-9)
+    assert score(hard_view(x, recipe)).item() == pytest.approx(trace / energy, rel=1e-9)
 
 
 def test_redundancy_agrees_with_loops(x, logits, decoder):
@@ -159,7 +156,7 @@ def test_redundancy_agrees_with_loops(x, logits, decoder):
     sums = [sum(view.probabilities[i, j].item() for i in range(3)) for j in range(4)]
     assert redundancy(view).item() == pytest.approx(max(0.0, max(sums) - 1))
     assert redundancy(view_of(x, 100 * torch.eye(4, dtype=torch.float64)[:3], decoder)).item() == pytest.approx(0)
-    assert redundancy(View(Batch(x, x), x, GRAPH)).item() == 0  # of a hard selection
+    assert redundancy(hard_view(x, GRAPH)).item() == 0  # of a hard selection
 
 
 @pytest.mark.parametrize("term", TERMS)
@@ -178,7 +175,7 @@ def test_gradients_of_the_terms(x, logits, decoder, term, on, recipe, bandwidth)
 def test_the_gradient_of_the_loss_is_that_of_J(x, logits, decoder, recipe):
     values = evaluate(view_of(x, logits, decoder, recipe))
     assert values["score"] > 0
-    balanced, J = loss(values, recipe, lambda value: value), objective(values)
+    balanced, J = loss(values, recipe), objective(values)
     assert balanced.item() == pytest.approx(0)
     assert J.item() == pytest.approx((values["reconstruction"].log() - values["score"].log()).item())
     gradients = [torch.autograd.grad(value, logits, retain_graph=True)[0] for value in (balanced, J)]
@@ -195,14 +192,14 @@ def test_a_penalty_enters_the_loss_with_its_weight_and_J_not_at_all(x, logits, d
     values = evaluate(view_of(x, logits, decoder, recipe))
     assert values.keys() == {"reconstruction", "score", "redundancy"}
     without = {name: value for name, value in values.items() if name != "redundancy"}
-    difference = loss(values, recipe, lambda value: value) - loss(without, recipe, lambda value: value)
+    difference = loss(values, recipe) - loss(without, recipe)
     assert difference.item() == pytest.approx(5 * values["redundancy"].item())
     assert objective(values) == objective(without)
 
 
 def test_a_hard_selection_is_a_view_with_open_gates(x):
-    hard = View(Batch(x, x), x[:, [0, 2, 3]], GRAPH)
-    soft = View(Batch(x, x), x * torch.tensor([1.0, 0, 1, 1], dtype=torch.float64), GRAPH)
+    open_gates = x * torch.tensor([1.0, 0, 1, 1], dtype=torch.float64)
+    hard, soft = (View(Batch(x, x), GRAPH, shown @ shown.mT) for shown in (x[:, [0, 2, 3]], open_gates))
     torch.testing.assert_close(score(hard), score(soft))
     torch.testing.assert_close(reconstruction(hard), reconstruction(soft))
 
@@ -213,4 +210,4 @@ def test_a_score_below_zero_neither_flips_the_sign_nor_gives_nan(decoder):
     values = evaluate(view_of(x, torch.zeros(3, 4, dtype=torch.float64), decoder, GRAPH))
     assert values["score"] < 0
     assert objective(values).isfinite()
-    assert loss(values, GRAPH, lambda value: value).item() == pytest.approx(2)
+    assert loss(values, GRAPH).item() == pytest.approx(2)

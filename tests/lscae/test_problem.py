@@ -1,10 +1,7 @@
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 import torch
 
-from tamis.lscae.problem import NOISE, ORDER, Targets
+from tamis.lscae.problem import Targets
 
 LOADINGS = torch.tensor([[0.5, 2.0, 0.0], [1.0, -1.0, 3.0]])
 
@@ -40,28 +37,3 @@ def test_missing_cells_are_0_and_do_not_count():
     assert batch.known.tolist() == batch.weights.tolist() == [[1, 1], [0, 1], [1, 0]]
     errors = torch.tensor([[1.0, 0.0], [9.0, 1.0], [0.0, 9.0]])
     assert batch.error_share(errors).item() == pytest.approx(2 / 4)
-
-
-def test_random_numbers_are_a_function_of_seed_purpose_restart_and_number(problem_of):
-    x = torch.zeros(3, 2)
-    asked = [(0, ORDER, 0, 0), (1, ORDER, 0, 0), (0, NOISE, 0, 0), (0, ORDER, 1, 0), (0, ORDER, 0, 1)]
-    drawn = [problem_of(x, 1, seed=seed).rng(*rest).random() for seed, *rest in asked * 2]
-    np.testing.assert_array_equal(drawn[:5], drawn[5:])
-    assert len(set(drawn)) == 5
-
-
-def test_noise_is_gumbel_noise_of_its_own_for_every_step(problem_of):
-    problem = problem_of(torch.randn(5, 4), 2)
-    drawn = problem.gumbel((200, 100), 0, 3)
-    assert drawn.shape == (200, 100)
-    assert drawn.mean().item() == pytest.approx(np.euler_gamma, abs=0.03)
-    assert drawn.var().item() == pytest.approx(np.pi**2 / 6, abs=0.05)
-    torch.testing.assert_close(problem.gumbel((200, 100), 0, 3), drawn)
-    assert not torch.equal(problem.gumbel((200, 100), 0, 4), drawn)
-
-
-def test_noise_is_finite_whatever_is_drawn(problem_of, monkeypatch):
-    problem = problem_of(torch.randn(5, 4), 2)
-    zeros = SimpleNamespace(standard_exponential=lambda shape, dtype: np.zeros(shape, dtype))
-    monkeypatch.setattr(type(problem), "rng", lambda *_: zeros)
-    assert problem.gumbel((2, 3), 0, 0).isfinite().all()

@@ -102,7 +102,7 @@ def test_linear_shares_of_extremes(x):
 def test_where_the_graph_decodes_J_is_the_mean_of_two_decoders(moons, k):
     selections = random_selections(5, k)
     codes = hard_codes(moons.x, selections)
-    by_graph = evaluate(View(moons, codes, DEFAULT))
+    by_graph = evaluate(View(moons, DEFAULT, codes @ codes.mT))
     linearly = by_graph | {"reconstruction": linear_shares([moons], selections)}
     expected = (objective(by_graph) + objective(linearly)) / 2
     torch.testing.assert_close(objectives([moons], selections, DEFAULT), expected)

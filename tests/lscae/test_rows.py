@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_matrix
 
-from tamis.lscae.rows import MemoryRows, Scaling, n_batches
+from tamis.lscae.rows import MemoryRows, Scaling
 
 CPU = torch.device("cpu")
 
@@ -74,7 +74,3 @@ def test_shares_are_disjoint_cover_everything_and_make_equally_many_steps():
     found = [numbers(part.batches(2, rng())) for part in parts]
     assert {len(batches) for batches in found} == {2}
     assert sorted(chain(*chain(*found))) == list(range(41))
-
-
-def test_few_rows_are_one_batch():
-    assert [n_batches(n, 256) for n in (3, 256, 257)] == [1, 1, 2]

@@ -6,14 +6,14 @@ import torch
 
 from tamis.lscae import training
 from tamis.lscae.recipe import DEFAULT
-from tamis.lscae.training import plan_steps, train
+from tamis.lscae.training import train
 
 CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network", hidden_units=(6,), redundancy_penalty=0.0,
               temperature=(5.0, 0.1), selector_lr=0.1, decoder_lr=0.01, batch_size=15, max_epochs=5)  # fmt: skip
 
 
 def run(problem, recipe=CAE, callback=lambda epoch: None, restart=0):
-    return train(problem, recipe, restart, callback)
+    return train(problem, recipe, restart, [callback])
 
 
 def test_training_lowers_the_objective_and_reports_every_epoch(problem_of, multiples):
@@ -25,7 +25,7 @@ def test_training_lowers_the_objective_and_reports_every_epoch(problem_of, multi
     assert told[-1].temperature == pytest.approx(0.1)
     objectives = torch.tensor([epoch.objective for epoch in told])  # of one noisy sample each, so compare several
     assert objectives[-20:].median() < objectives[:5].median()
-    assert network.layer.logits.argmax() != 2  # the feature that explains only itself
+    assert network.logits.argmax() != 2  # the feature that explains only itself
 
 
 @pytest.mark.parametrize("batch_size", [15, 40])
@@ -44,7 +44,7 @@ def test_a_callback_can_stop(problem_of, multiples):
 
 def test_the_seed_makes_training_repeatable_and_restarts_differ(problem_of, multiples):
     def logits(**options):
-        return run(problem_of(multiples, 1), **options)[0].layer.logits
+        return run(problem_of(multiples, 1), **options)[0].logits
 
     first = logits()
     torch.manual_seed(99)
@@ -70,8 +70,9 @@ def test_later_restarts_count_on(problem_of, multiples):
     ],
     ids=["passes", "whole passes", "one batch", "a part of one long pass", "nothing to learn"],
 )
-def test_the_plan_counts_steps(problem_of, multiples, changes, n_units, n_steps):
-    assert plan_steps(problem_of(multiples, n_units), replace(CAE, **changes)).n_steps == n_steps
+def test_training_makes_the_steps_of_the_recipe(problem_of, multiples, changes, n_units, n_steps):
+    network, _, _ = run(problem_of(multiples, n_units), replace(CAE, **changes))
+    assert network.optimiser.steps == n_steps
 
 
 def test_long_passes_are_reported_in_parts(problem_of, multiples, monkeypatch):

@@ -17,7 +17,7 @@ from tamis.lscae import parallel
 from tamis.lscae.network import Network
 
 NAME = "fit.checkpoint"
-FORMAT = 2
+FORMAT = 3
 
 
 class CheckpointWarning(UserWarning):
@@ -137,6 +137,6 @@ def network_state(network: Network) -> dict[str, Any]:
 def restore_network(network: Network, state: dict[str, Any]) -> None:
     """Bring a network that was just made to a saved state."""
     network.load_state_dict(state["network"])
-    device = network.layer.logits.device
+    device = network.logits.device
     moments = {name: (mean.to(device), square.to(device)) for name, (mean, square) in state["moments"].items()}
     network.optimiser.moments, network.optimiser.steps = moments, state["adam_steps"]

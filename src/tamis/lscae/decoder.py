@@ -103,14 +103,18 @@ class Moments(NamedTuple):
 
 
 @torch.no_grad()
-def batch_moments(decoder: Decoder, batches: Iterable[Tensor], features: Tensor, n_features: int) -> Moments:
-    """Compute the moments of rows in batches, from some features to all; missing cells are 0."""
-    width = len(decoder.weights[-1]) + 1
+def batch_moments(decoder: Decoder | None, batches: Iterable[Tensor], features: Tensor, n_features: int) -> Moments:
+    """Compute the moments of rows in batches, from some features to all; missing cells are 0.
+
+    Without a decoder, the hidden layer is these features themselves.
+    """
+    width = 1 + (len(features) if decoder is None else len(decoder.weights[-1]))
     moment, products = (torch.zeros(width, size, dtype=torch.float64) for size in (width, n_features))
     energy = n_rows = torch.zeros((), dtype=torch.float64)
     for batch in batches:
         x = batch.cpu().nan_to_num(nan=0.0)
-        design, x = pad(decoder.hidden(x[:, features]), (0, 1), value=1.0).double(), x.double()
+        codes = x[:, features] if decoder is None else decoder.hidden(x[:, features])
+        design, x = pad(codes, (0, 1), value=1.0).double(), x.double()
         moment.addmm_(design.mT, design)
         products.addmm_(design.mT, x)
         energy, n_rows = energy + x.square().sum(), n_rows + len(x)
@@ -134,25 +138,18 @@ def sparse_moments(X: Any, scaling: Scaling, features: NDArray[np.intp]) -> Mome
     return Moments(*(torch.as_tensor(part, dtype=torch.float64) for part in found))
 
 
-def fit_readout(decoder: Decoder, moments: Moments) -> Decoder:
-    """Return a decoder, on the CPU, whose last layer is the ridge regression of all features on the hidden layer.
+def fit_readout(moments: Moments) -> Tensor:
+    """Return the ridge regression ``(HᵀH + λI)⁻¹ HᵀX`` of all features on the hidden layer, the intercept last.
 
-    Its penalty is chosen by generalised cross-validation; processes that share a fit sum up what they saw.
+    The penalty λ minimises the generalised cross-validation error. With the eigenvalues s and eigenvectors q of
+    ``HᵀH``, the residual is ``‖X‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀX‖²``, the trace of the hat matrix
+    ``Σ_i s_i/(s_i+λ)``, and the error their quotient ``residual / (1 − trace/n)²``. Processes that share a fit sum up
+    what they saw.
     """
     n_processes = parallel.rank_and_size()[1]
-    readout = ridge_by_validation(*(n_processes * parallel.mean(part) for part in moments)).float()
-    decoder = decoder.cpu()
-    decoder.weights[-1], decoder.biases[-1] = nn.Parameter(readout[:-1]), nn.Parameter(readout[-1])
-    return decoder
-
-
-def ridge_by_validation(moment: Tensor, products: Tensor, energy: Tensor, n_rows: Tensor) -> Tensor:
-    """Return the weights ``(HᵀH + λI)⁻¹ HᵀY`` with the λ that minimises the generalised cross-validation error.
-
-    With the eigenvalues s and eigenvectors q of ``HᵀH``, the residual is
-    ``‖Y‖² − Σ_i (2/(s_i+λ) − s_i/(s_i+λ)²) ‖q_iᵀ HᵀY‖²``, the trace of the hat matrix ``Σ_i s_i/(s_i+λ)``, and the
-    error their quotient ``residual / (1 − trace/n)²``.
-    """
+    if n_processes > 1:
+        moments = Moments(*(n_processes * parallel.mean(part) for part in moments))
+    moment, products, energy, n_rows = moments
     values, vectors = torch.linalg.eigh(moment)
     values, turned = values.clamp_min(0), vectors.mT @ products
     best, chosen = torch.inf, 0.0

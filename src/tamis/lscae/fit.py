@@ -4,8 +4,10 @@ Validation comes before (:class:`tamis.base.FeatureSelector`), the verdict after
 (:mod:`tamis.verdict`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -20,15 +22,15 @@ from tamis.features import Features
 from tamis.io.sources import TableSource
 from tamis.lscae import parallel
 from tamis.lscae.checkpoint import Checkpointer
-from tamis.lscae.decoder import Decoder, batch_moments, fit_readout, load_decoder, sparse_moments
+from tamis.lscae.decoder import batch_moments, fit_readout, load_decoder, sparse_moments
 from tamis.lscae.network import features_of
 from tamis.lscae.problem import TARGETS, Batch, Problem, Targets, Trained
 from tamis.lscae.recipe import Recipe
 from tamis.lscae.refine import draw_samples, expected_shares, refine
-from tamis.lscae.rows import DiskRows, MemoryRows, Rows, Scaling, fits_in_buffer, n_batches
+from tamis.lscae.rows import DiskRows, MemoryRows, Rows, Scaling, fits_in_buffer
 from tamis.lscae.training import Callback, train
 from tamis.structure import Structure, find_structure
-from tamis.structure.candidates import choose_candidates, goal_directions, pursuit_of
+from tamis.structure.candidates import choose_candidates, directions_of, pursuit_of
 from tamis.structure.directions import Directions
 from tamis.structure.pursuit import shortlist
 
@@ -55,8 +57,8 @@ class Result:
         Which features were used, and how they were scaled.
     shares : Tensor (units,)
         Share of its feature that each unit expects to show.
-    decoder, features : Decoder and Tensor of int
-        From the selected features to all, and the features that it is given.
+    decoder, features : dict of Tensor, and Tensor of int
+        Weights of the decoder from the selected features to all, and the features that it is given.
     """
 
     trained: Trained
@@ -64,7 +66,7 @@ class Result:
     structure: Structure | None
     scaling: Scaling
     shares: Tensor
-    decoder: Decoder
+    decoder: dict[str, Tensor]
     features: Tensor
 
 
@@ -77,22 +79,26 @@ def fit(
     device: torch.device,
     n_threads: int,
     seed: int,
-    callback: Callback,
+    callbacks: Sequence[Callback],
     checkpointer: Checkpointer | None = None,
 ) -> Result:
     """Select features of a checked table by a recipe."""
     scaling = Scaling(*task.statistics.scaling(scale))
-    structure, candidates = None, task.candidates
+    structure, directions, candidates = None, None, task.candidates
     if recipe.structure_first:
-        structure, candidates = examine_features(X, task, recipe, n_threads, seed)
-    problem = state_problem(X, task, recipe, structure, candidates, scaling, device, seed)
+        structure, directions, candidates = examine_features(X, task, recipe, n_threads, seed)
+    if parallel.rank_and_size()[1] > 1:  # all go on from what the first process found
+        structure, directions, candidates, seed = parallel.broadcast((structure, directions, candidates, seed))
+    problem = state_problem(X, task, recipe, directions, candidates, scaling, device, seed)
     samples = draw_samples(problem, recipe)
-    best, values = train_restarts(problem, recipe, samples, callback, checkpointer)
+    best, values = train_restarts(problem, recipe, samples, callbacks, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
-    features = problem.features[features_of(best.chosen, None if problem.members is None else problem.members.cpu())]
-    decoder = fit_decoder(X, scaling, recipe, best, features)
-    if task.groups is None:
+    if problem.members is None:
         best = replace(best, chosen=problem.features[best.chosen], candidates=problem.features[best.candidates])
+        features = best.chosen
+    else:
+        features = problem.features[features_of(best.chosen, problem.members.cpu())]
+    decoder = fit_decoder(X, scaling, recipe, best, features)
     return Result(best, values, structure, scaling, shares, decoder, features)
 
 
@@ -109,62 +115,60 @@ def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, on
 
 def examine_features(
     X: Any, task: Task, recipe: Recipe, n_threads: int, seed: int
-) -> tuple[Structure, NDArray[np.intp]]:
-    """Return which features carry structure, and those to choose from: of many, the ones that a pursuit would take.
+) -> tuple[Structure, Directions, NDArray[np.intp]]:
+    """Return which features carry structure, the directions to explain, and the features to choose from.
 
-    Processes that share a fit have what the first one found.
+    The directions are those of the structured features or, without any, of the candidates. Of many candidates, those
+    stay that a pursuit would take.
     """
     n_units = task.k - len(task.must_keep)
     with parallel_config("threading", n_jobs=n_threads):
         structure = find_structure(X, fdr=recipe.fdr, groups=task.owner, random_state=seed)
         candidates = choose_candidates(structure, task.candidates, n_units, task.owner)
+        directions = structure.directions
+        if not structure.structured.any():
+            shown = candidates if task.groups is None else task.groups.members(candidates)
+            directions = directions_of(X, structure, shown[~task.statistics.constant[shown]])
         if len(candidates) > recipe.shortlist * n_units > 0:
-            stated = pursuit_of(X, structure, candidates, task.must_keep, task.owner, seed)
+            stated = pursuit_of(X, directions, candidates, task.must_keep, task.owner, seed)
             candidates = shortlist(**stated, n_steps=n_units, per_step=recipe.shortlist)
-    return parallel.broadcast((structure, candidates))
+    return structure, directions, candidates
 
 
 def state_problem(
     X: Any,
     task: Task,
     recipe: Recipe,
-    structure: Structure | None,
+    directions: Directions | None,
     candidates: NDArray[np.intp],
     scaling: Scaling,
     device: torch.device,
     seed: int,
 ) -> Problem:
-    """Return what is to be chosen, from what, to explain what; only features that matter to it are in its rows."""
+    """Return what is to be chosen, from what, to explain what; only features that matter to it are in its rows.
+
+    Without directions, all features are to be explained.
+    """
     kept, targets = task.must_keep, Targets()
-    if structure is not None:
+    if directions is not None:
         shown = [items if task.groups is None else task.groups.members(items) for items in (candidates, kept)]
-        directions = goal_directions(X, structure, np.intersect1d(shown[0], scaling.features))
         matter = np.isin(scaling.features, np.concatenate([directions.features, *shown]))
         scaling = Scaling(scaling.features[matter], scaling.center[matter], scaling.spread[matter])
-        targets = goal(task, directions, scaling, device)
+        positions = np.searchsorted(scaling.features, directions.features)
+        # The directions are of z-scores; rows may be scaled otherwise.
+        rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
+        loadings = torch.from_numpy((directions.loadings * rescaled[:, None]).astype(np.float32))
+        targets = Targets(torch.from_numpy(positions).to(device), loadings.to(device))
+    elif len(scaling.features) > MAX_TARGETS:
+        targets = draw_targets(len(scaling.features), seed, device)
+    used, members, n_units = scaling.features, None, task.k - len(kept)
     if task.groups is None:
-        used = scaling.features
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))
-    problem = Problem(
-        open_rows(X, scaling, recipe, device),
-        features=torch.from_numpy(scaling.features),
-        n_units=task.k - len(task.must_keep),
-        kept=torch.from_numpy(kept).to(device),
-        candidates=torch.from_numpy(np.sort(candidates)).to(device),
-        targets=targets,
-        seed=seed,
-        members=None if task.groups is None else members_of(task.groups, scaling.features).to(device),
-    )
-    return replace(problem, targets=draw_targets(problem)) if structure is None else problem
-
-
-def goal(task: Task, directions: Directions, scaling: Scaling, device: torch.device) -> Targets:
-    """Return the directions of the structured features as targets in the scale of the rows."""
-    positions = np.searchsorted(scaling.features, directions.features)
-    # The directions are of z-scores; rows may be scaled otherwise.
-    rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
-    loadings = torch.from_numpy((directions.loadings * rescaled[:, None]).astype(np.float32))
-    return Targets(torch.from_numpy(positions).to(device), loadings.to(device))
+    else:
+        members = members_of(task.groups, used).to(device)
+    rows, shared = open_rows(X, scaling, recipe, device), parallel.rank_and_size()[1] > 1
+    free, fixed = (torch.from_numpy(items).to(device) for items in (np.sort(candidates), kept))
+    return Problem(rows, torch.from_numpy(used), n_units, fixed, free, targets, seed, members, shared)
 
 
 def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:
@@ -177,16 +181,18 @@ def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:
     return torch.from_numpy(members)
 
 
-def draw_targets(problem: Problem) -> Targets:
-    """Return all features as the goal, or some of very many."""
-    if len(problem.features) <= MAX_TARGETS:
-        return Targets()
-    chosen = problem.rng(TARGETS).permutation(len(problem.features))[:MAX_TARGETS]
-    return Targets(torch.from_numpy(chosen).to(problem.rows.device))
+def draw_targets(n_features: int, seed: int, device: torch.device) -> Targets:
+    """Return some of very many features as the goal."""
+    chosen = np.random.default_rng((seed, TARGETS, 0, 0)).permutation(n_features)[:MAX_TARGETS]
+    return Targets(torch.from_numpy(chosen).to(device))
 
 
 def train_restarts(
-    problem: Problem, recipe: Recipe, samples: list[Batch], callback: Callback, checkpointer: Checkpointer | None
+    problem: Problem,
+    recipe: Recipe,
+    samples: list[Batch],
+    callbacks: Sequence[Callback],
+    checkpointer: Checkpointer | None = None,
 ) -> tuple[Trained, list[float]]:
     """Return the restart whose refined selection has the smallest J, and J of all; ties go to the earliest.
 
@@ -196,7 +202,7 @@ def train_restarts(
     found = [] if checkpointer is None else [Trained(**state) for state in checkpointer.load()]
     stopped = False
     while len(found) < (recipe.n_init if problem.n_units else 1) and not stopped:
-        network, history, stopped = train(problem, recipe, len(found), callback, checkpointer)
+        network, history, stopped = train(problem, recipe, len(found), callbacks, checkpointer)
         found.append(refine(problem, recipe, network, history, samples))
         if checkpointer is not None and not stopped:
             checkpointer.finished = [vars(trained) for trained in found]
@@ -204,20 +210,20 @@ def train_restarts(
     return min(found, key=lambda trained: trained.objective), [trained.objective for trained in found]
 
 
-def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> Decoder:
-    """Return the decoder from some features to all that vary, its last layer fitted to the rows.
+def fit_decoder(X: Any, scaling: Scaling, recipe: Recipe, trained: Trained, features: Tensor) -> dict[str, Tensor]:
+    """Return the weights of a decoder from some features to all that vary, its last layer fitted to the rows.
 
-    Where no network was trained, it is linear.
+    Where no network was trained, that layer is all.
     """
     n_features, inputs = len(scaling.features), np.searchsorted(scaling.features, features.numpy())
-    linear = Decoder((len(features), n_features), torch.Generator())
-    decoder = load_decoder(trained.decoder) if trained.decoder else linear
-    if decoder is linear and issparse(X) and not np.isnan(X.data).any():
+    decoder = load_decoder(trained.decoder) if trained.decoder else None
+    if decoder is None and issparse(X) and not np.isnan(X.data).any():
         part, n_parts = parallel.rank_and_size()
-        return fit_readout(decoder, sparse_moments(X[part::n_parts], scaling, inputs))
-    rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
-    size = max(1, min(recipe.batch_size, DECODER_VALUES // n_features))
-    batches = islice(
-        rows.batches(n_batches(rows.n_rows, size), np.random.default_rng(0)), n_batches(DECODER_ROWS, size)
-    )
-    return fit_readout(decoder, batch_moments(decoder, batches, torch.from_numpy(inputs), n_features))
+        moments = sparse_moments(X[part::n_parts], scaling, inputs)
+    else:
+        rows = open_rows(X, scaling, recipe, torch.device("cpu"), once=True)
+        size = max(1, min(recipe.batch_size, DECODER_VALUES // n_features))
+        batches = islice(rows.batches(ceil(rows.n_rows / size), np.random.default_rng(0)), ceil(DECODER_ROWS / size))
+        moments = batch_moments(decoder, batches, torch.from_numpy(inputs), n_features)
+    readout, last = fit_readout(moments).float(), 0 if decoder is None else len(decoder.weights) - 1
+    return trained.decoder | {f"weights.{last}": readout[:-1], f"biases.{last}": readout[-1]}

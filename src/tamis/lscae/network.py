@@ -3,95 +3,36 @@
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tamis.lscae import parallel
 from tamis.lscae.decoder import Decoder
 from tamis.lscae.objective import View, evaluate, loss
-from tamis.lscae.problem import Batch, Problem
+from tamis.lscae.problem import NOISE, Batch, Problem
 from tamis.lscae.recipe import Recipe
 
 
-class ConcreteLayer(nn.Module):
-    """Relaxed choice of one feature per unit.
+def features_of(groups: Tensor, members: Tensor) -> Tensor:
+    """Return the features of some groups, group by group."""
+    return members[groups][members[groups] >= 0]
 
-    A sample is ``Z = softmax((Λ + G)/τ)`` over the candidates, with logits Λ, zero at first, and Gumbel noise G; the
-    temperature τ is applied once. As τ falls, each row of Z tends to a one-hot vector drawn with probabilities
-    ``softmax(Λ)``.
 
-    Parameters
-    ----------
-    n_units : int
-        Number of units that learn.
-    candidates, kept : Tensor of int
-        Features that the units may choose from, and features that are always shown.
-    members : Tensor of int (groups, width), optional
-        Features of each group, filled up with -1; if given, candidates and kept are groups.
+def give_to_units(items: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
+    """Return one of the items, which are some of the candidates, for each unit: the surest unit chooses first.
+
+    Ties go by position.
     """
-
-    def __init__(self, n_units: int, candidates: Tensor, kept: Tensor, members: Tensor | None = None):
-        super().__init__()
-        self.members = members
-        self.candidates: Tensor
-        self.kept: Tensor
-        self.register_buffer("candidates", candidates)
-        self.register_buffer("kept", kept)
-        self.logits = nn.Parameter(torch.zeros(n_units, len(candidates)))
-
-    def probabilities(self, temperature: float = 1.0, noise: Tensor | float = 0.0) -> Tensor:
-        """Return ``softmax((Λ + G)/τ)`` (units, candidates): Z for noise G, and without it the noise-free weights.
-
-        Without noise and at τ = 1, it is the chance of each candidate to be shown by each unit.
-        """
-        return torch.softmax((self.logits + noise) / temperature, dim=-1)
-
-    def shown(self, x: Tensor) -> Tensor:
-        """Return the features of a batch that the layer may show: the kept ones, then the candidates."""
-        if self.members is None and len(self.candidates) == x.shape[1]:
-            return x
-        return x[:, features_of(torch.cat([self.kept, self.candidates]), self.members)]
-
-    def codes(self, shown: Tensor, weights: Tensor) -> Tensor:
-        """Return what the units show of a batch, ``C = X Zᵀ``, kept features first: (rows, units)."""
-        n_kept = len(self.kept)
-        return torch.cat([shown[:, :n_kept], shown[:, n_kept:] @ weights.mT], dim=-1)
-
-    def gates(self, weights: Tensor) -> Tensor:
-        """Return how openly each shown feature is shown, 1 for kept ones and ``g_j = max_i Z_ij``: (shown,)."""
-        gates = torch.cat([weights.new_ones(len(self.kept)), weights.amax(dim=0)])
-        if self.members is None:
-            return gates
-        sizes = (self.members[torch.cat([self.kept, self.candidates])] >= 0).sum(dim=1)
-        return gates.repeat_interleave(sizes)
-
-
-def features_of(items: Tensor, members: Tensor | None) -> Tensor:
-    """Return the features of some groups, group by group; the items themselves without groups."""
-    return items if members is None else members[items][members[items] >= 0]
-
-
-def assign_distinct(probabilities: Tensor) -> Tensor:
-    """Return a candidate of its own for each unit (units,): the surest unit chooses first, ties by position."""
-    wanted = probabilities.clone()
+    items = items.sort().values
+    wanted = probabilities[:, torch.searchsorted(candidates, items)]
     picks = torch.zeros(len(wanted), dtype=torch.long)
     if not len(wanted):  # and perhaps nothing to choose from
-        return picks
+        return items[picks]
     for unit in wanted.amax(dim=-1).argsort(descending=True, stable=True).tolist():
         picks[unit] = wanted[unit].argmax()
         wanted[:, picks[unit]] = -1.0
-    return picks
-
-
-def give_to_units(chosen: Tensor, probabilities: Tensor, candidates: Tensor) -> Tensor:
-    """Return chosen features, the kept ones first, each at the place of the unit that wants it most.
-
-    Exchanges may have brought in features that another unit than the one at their place had settled on.
-    """
-    n_kept = len(chosen) - len(probabilities)
-    free = chosen[n_kept:].sort().values
-    wanted = probabilities[:, torch.searchsorted(candidates, free)]
-    return torch.cat([chosen[:n_kept], free[assign_distinct(wanted)]])
+    return items[picks]
 
 
 BETAS = (0.9, 0.999)
@@ -140,6 +81,10 @@ class Adam:
 class Network(nn.Module):
     """k concrete units in front of a decoder, and the optimiser's memory.
 
+    Each unit makes a relaxed choice of one feature. A sample is ``Z = softmax((Λ + G)/τ)`` over the candidates, with
+    logits Λ, zero at first, and Gumbel noise G; the temperature τ is applied once. As τ falls, each row of Z tends to a
+    one-hot vector drawn with probabilities ``softmax(Λ)``.
+
     Parameters
     ----------
     problem : Problem
@@ -148,64 +93,80 @@ class Network(nn.Module):
         How.
     restart : int
         Number of the restart, which decides on the random numbers.
+
+    Attributes
+    ----------
+    logits : Parameter (units, candidates)
+        Λ.
+    shown : Tensor of int
+        The features that may be shown: the kept ones, then the candidates.
+    temperature : float
+        τ of the last step.
     """
 
     def __init__(self, problem: Problem, recipe: Recipe, restart: int):
         super().__init__()
         self.problem, self.recipe, self.restart = problem, recipe, restart
-        layer = ConcreteLayer(problem.n_units, problem.candidates, problem.kept, problem.members)
-        self.layer, self.decoder = layer.to(problem.rows.device), None
+        device, members = problem.rows.device, problem.members
+        self.logits = nn.Parameter(torch.zeros(problem.n_units, len(problem.candidates), device=device))
+        items = torch.cat([problem.kept, problem.candidates])
+        self.shown = items if members is None else features_of(items, members)
+        self._sizes = None if members is None else (members[items] >= 0).sum(dim=1)
+        self.temperature, self.decoder = recipe.temperature[0], None
         if recipe.uses_network:
-            generator = torch.Generator(problem.rows.device).manual_seed(problem.seed + restart)
+            generator = torch.Generator(device).manual_seed(problem.seed + restart)
             n_targets = problem.targets.count(len(problem.features))
             sizes = (problem.n_units + len(problem.kept), *recipe.hidden_units, n_targets)
             self.decoder = Decoder(sizes, generator)
-        rates = {"layer": recipe.selector_lr, "decoder": recipe.decoder_lr}
-        self.optimiser = Adam({name: rates[name.split(".")[0]] for name, _ in self.named_parameters()})
+        names = [name for name, _ in self.named_parameters()]
+        self.optimiser = Adam({name: recipe.selector_lr if name == "logits" else recipe.decoder_lr for name in names})
         self._batch: tuple[Tensor, Batch] | None = None
 
     def step(self, x: Tensor, number: int, progress: float) -> dict[str, Tensor]:
-        """Train on one batch; return the values of the terms."""
-        noise = self.problem.gumbel(self.layer.logits.shape, self.restart, number)
-        values = evaluate(self._soft_view(x, temperature(self.recipe, progress), noise))
-        loss(values, self.recipe, parallel.mean).backward()
+        """Train on one batch at a progress from 0 to 1; return the values of the terms.
+
+        The temperature falls in equal differences or in equal ratios. The noise is ``−log E`` with E exponential.
+        """
+        problem, (start, end) = self.problem, self.recipe.temperature
+        linear, ratio = start + (end - start) * progress, (end / start) ** progress
+        self.temperature = linear if self.recipe.annealing == "linear" else float(start * ratio)
+        rng = np.random.default_rng((problem.seed, NOISE, self.restart, number))
+        drawn = torch.from_numpy(rng.standard_exponential(self.logits.shape, dtype=np.float32)).to(x.device)
+        # One draw in some millions is 0, whose logarithm is not finite.
+        noise = drawn.clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
+        values = evaluate(self.view(x, noise))
+        loss(values, self.recipe, parallel.mean if problem.shared else None).backward()
         parameters = dict(self.named_parameters())
-        for parameter in parameters.values():
-            parameter.grad = None if parameter.grad is None else parallel.mean(parameter.grad)
+        if problem.shared:
+            for parameter in parameters.values():
+                parameter.grad = None if parameter.grad is None else parallel.mean(parameter.grad)
         self.optimiser.step(parameters)
         return {name: value.detach() for name, value in values.items()}
 
-    def _soft_view(self, x: Tensor, temperature: float, noise: Tensor) -> View:
-        """Return a batch as one noisy sample of the concrete layer shows it."""
-        recipe, layer, batch = self.recipe, self.layer, self._prepared(x)
-        weights = layer.probabilities(temperature, noise)
-        gates = layer.gates(weights) if recipe.graph_on == "gates" else None
-        codes = layer.codes(batch.x, weights) if recipe.uses_codes else batch.x
-        view = View(
-            batch,
-            codes if gates is None else batch.x * gates,
-            recipe,
-            None if gates is None or batch.known is None else batch.known * gates.square(),
-            None if self.decoder is None else self.decoder.decode(codes, batch.goal, recipe.readout == "solved"),
-            layer.probabilities(temperature) if recipe.redundancy_penalty else None,
-        )
-        if gates is not None and recipe.uses_graph:
-            # The same as of the gated features, with one product less to differentiate.
-            view.gram = (batch.x * gates.square()) @ batch.x.mT
-        return view
+    def view(self, x: Tensor, noise: Tensor) -> View:
+        """Return a batch as one noisy sample of the units shows it: ``C = X Zᵀ``, or gates ``g_j = max_i Z_ij``.
 
-    def _prepared(self, x: Tensor) -> Batch:
-        """Return a batch with the features that may be shown only; one batch may be all rows, every time."""
-        if self._batch is None or self._batch[0] is not x:
+        Kept features come first, and their gates are open.
+        """
+        if self._batch is None or self._batch[0] is not x:  # one batch may be all rows, every time
             batch = self.problem.targets.batch(x, center=not self.recipe.uses_codes)
-            known = None if batch.known is None else self.layer.shown(batch.known)
-            self._batch = (x, batch._replace(x=self.layer.shown(batch.x), known=known))
-        return self._batch[1]
-
-
-def temperature(recipe: Recipe, progress: float) -> float:
-    """Return the temperature at a progress from 0 to 1: in equal differences or in equal ratios."""
-    start, end = recipe.temperature
-    if recipe.annealing == "linear":
-        return start + (end - start) * progress
-    return float(start * (end / start) ** progress)
+            known = None if batch.known is None else batch.known[:, self.shown]
+            self._batch = (x, batch._replace(x=batch.x[:, self.shown], known=known))
+        recipe, batch, n_kept = self.recipe, self._batch[1], len(self.problem.kept)
+        weights = torch.softmax((self.logits + noise) / self.temperature, dim=-1)
+        view, by_gates = View(batch, recipe, None), recipe.graph_on == "gates"
+        if by_gates:
+            gates = torch.cat([weights.new_ones(n_kept), weights.amax(dim=0)])
+            gates = gates if self._sizes is None else gates.repeat_interleave(self._sizes)
+        if recipe.uses_codes:
+            codes = torch.cat([batch.x[:, :n_kept], batch.x[:, n_kept:] @ weights.mT], dim=-1)
+        if by_gates and batch.known is not None:
+            view.observed = (batch.x * gates, batch.known * gates.square())
+        if self.decoder is not None:
+            view.decoded = self.decoder.decode(codes, batch.goal, recipe.readout == "solved")
+        if recipe.redundancy_penalty:
+            view.probabilities = torch.softmax(self.logits / self.temperature, dim=-1)
+        if recipe.uses_graph:
+            # With gates, the same as of the gated features, with one product less to differentiate.
+            view.gram = (batch.x * gates.square()) @ batch.x.mT if by_gates else codes @ codes.mT
+        return view

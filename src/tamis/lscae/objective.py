@@ -10,19 +10,13 @@ The graph of a batch is the random walk that the selected features span. It is c
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from tamis.lscae.problem import TINY, Batch
 from tamis.lscae.recipe import Recipe
-
-
-def squared_distances(gram: Tensor) -> Tensor:
-    """Return ``D_il = K_ii + K_ll − 2 K_il``, never negative."""
-    norms = gram.diagonal(dim1=-2, dim2=-1)
-    return (norms.unsqueeze(-1) + norms.unsqueeze(-2) - 2 * gram).clamp_min(0)
 
 
 def observed_distances(gram: Tensor, features: Tensor, observed: Tensor) -> Tensor:
@@ -38,53 +32,25 @@ def observed_distances(gram: Tensor, features: Tensor, observed: Tensor) -> Tens
     return (norms + norms.mT - 2 * gram).clamp_min(0) * scale
 
 
-def kernel_variance(distances: Tensor, bandwidth: str | float | tuple[str, float]) -> Tensor:
-    """Return σ² of the kernel.
-
-    "nearest" is the largest squared distance of any row to its nearest neighbour (the paper), "mean" the mean squared
-    distance between different rows, each times a factor if there is one; a number is σ.
-    """
-    if isinstance(bandwidth, str):
-        bandwidth = (bandwidth, 1.0)
-    if not isinstance(bandwidth, tuple | list):
-        return distances.new_full(distances.shape[:-2], float(bandwidth) ** 2)
-    rule, factor = bandwidth
-    if rule == "mean":
-        rows = distances.shape[-1]
-        return distances.sum(dim=(-2, -1)) / (rows * (rows - 1)) * factor
-    return without_diagonal(distances, torch.inf).amin(dim=-1).amax(dim=-1) * factor
-
-
-def without_diagonal(matrix: Tensor, value: float) -> Tensor:
-    """Return square matrices with another value in their diagonals."""
-    return matrix.masked_fill(torch.eye(matrix.shape[-1], dtype=torch.bool, device=matrix.device), value)
-
-
-def transitions(distances: Tensor, recipe: Recipe) -> Tensor:
-    """Return ``P = D⁻¹ W`` with ``W_il = exp(−‖g_i − g_l‖² / 2σ²)`` and D the row sums of W."""
-    variance = kernel_variance(distances, recipe.bandwidth)
-    exponents = -distances / (2 * variance + TINY)[..., None, None]
-    return torch.softmax(exponents if recipe.self_loops else without_diagonal(exponents, -torch.inf), dim=-1)
-
-
 MIN_VALUE = 1e-6
 """Floor of a term's magnitude, so that neither the balance nor log J divides by zero."""
 
 
 @dataclass
 class View:
-    """One batch as a soft or hard selection shows it; what several terms need is computed once.
+    """One batch as a soft or hard selection shows it.
 
     Attributes
     ----------
     batch : Batch
         The rows, and what is to be reconstructed.
-    features : Tensor (..., rows, m)
-        What the graph is computed on; a leading dimension holds several hard selections.
     recipe : Recipe
         How to build the graph.
-    observed : Tensor (..., rows, m), optional
-        Squared gates of these features, 0 in missing cells; None if none is missing.
+    gram : Tensor (..., rows, rows) or None
+        The Gram matrix ``K = G Gᵀ`` of the features G that span the graph, if there is one; a leading dimension holds
+        several hard selections.
+    observed : (Tensor, Tensor), optional
+        These features (..., rows, m) and their squared gates, both 0 in missing cells; None if none is missing.
     decoded : Tensor (rows, targets), optional
         Reconstruction of the goal by a network; None if the graph reconstructs.
     probabilities : Tensor (units, candidates), optional
@@ -92,23 +58,38 @@ class View:
     """
 
     batch: Batch
-    features: Tensor
     recipe: Recipe
-    observed: Tensor | None = None
+    gram: Any
+    observed: tuple[Tensor, Tensor] | None = None
     decoded: Tensor | None = None
     probabilities: Tensor | None = None
 
     @cached_property
-    def gram(self) -> Tensor:
-        """The Gram matrix ``K = G Gᵀ``."""
-        return self.features @ self.features.mT
-
-    @cached_property
     def transitions(self) -> Tensor:
-        """One step P of the random walk on the graph."""
+        """One step of the random walk, ``P = D⁻¹ W`` with ``W_il = exp(−‖g_i − g_l‖² / 2σ²)`` and D the row sums of W.
+
+        ``‖g_i − g_l‖² = K_ii + K_ll − 2 K_il``. By the bandwidth "nearest", σ² is the largest squared distance of any
+        row to its nearest neighbour (the paper), by "mean" the mean squared distance between different rows, each times
+        a factor if there is one; a number is σ.
+        """
+        gram, bandwidth, rows = self.gram, self.recipe.bandwidth, self.gram.shape[-1]
         if self.observed is None:
-            return transitions(squared_distances(self.gram), self.recipe)
-        return transitions(observed_distances(self.gram, self.features, self.observed), self.recipe)
+            norms = gram.diagonal(dim1=-2, dim2=-1)
+            distances = (norms.unsqueeze(-1) + norms.unsqueeze(-2) - 2 * gram).clamp_min(0)
+        else:
+            distances = observed_distances(gram, *self.observed)
+        same_row = torch.eye(rows, dtype=torch.bool, device=gram.device)
+        rule, factor = bandwidth if isinstance(bandwidth, tuple | list) else (bandwidth, 1.0)
+        if rule == "mean":
+            variance = distances.sum(dim=(-2, -1)) / (rows * (rows - 1)) * factor
+        elif rule == "nearest":
+            variance = distances.masked_fill(same_row, torch.inf).amin(dim=-1).amax(dim=-1) * factor
+        else:
+            variance = distances.new_full(distances.shape[:-2], float(rule) ** 2)
+        exponents = -distances / (2 * variance + TINY)[..., None, None]
+        if not self.recipe.self_loops:
+            exponents = exponents.masked_fill(same_row, -torch.inf)
+        return torch.softmax(exponents, dim=-1)
 
 
 def reconstruction(view: View) -> Tensor:
@@ -124,10 +105,11 @@ def score(view: View) -> Tensor:
     not reward gates for merely opening wider.
     """
     walk: Tensor = torch.linalg.matrix_power(view.transitions, view.recipe.diffusion_steps)
-    smoothness = (walk * view.gram.mT).sum(dim=(-2, -1))
+    smoothness: Tensor = (walk * view.gram.mT).sum(dim=(-2, -1))
     if not view.recipe.normalize_score:
         return smoothness
-    return smoothness / (view.gram.diagonal(dim1=-2, dim2=-1).sum(dim=-1) + TINY)
+    energy: Tensor = view.gram.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
+    return smoothness / (energy + TINY)
 
 
 def redundancy(view: View) -> Tensor:
@@ -162,17 +144,19 @@ def evaluate(view: View) -> dict[str, Tensor]:
     return {name: TERMS[name].value(view) for name in names}
 
 
-def loss(values: dict[str, Tensor], recipe: Recipe, magnitude: Callable[[Tensor], Tensor]) -> Tensor:
+def loss(values: dict[str, Tensor], recipe: Recipe, common: Callable[[Tensor], Tensor] | None = None) -> Tensor:
     """Return what is differentiated: ``Σ ±m / sg|m|`` of balanced terms, plus the penalty.
 
     With ``sg`` the stop-gradient, the gradient of the balanced terms is that of :func:`objective`. Processes that share
-    a fit have a common magnitude of each term.
+    a fit have a ``common`` magnitude of each term.
     """
     total = torch.zeros_like(next(iter(values.values())))
     for name, value in values.items():
         sign = -1.0 if TERMS[name].maximise else 1.0
         if TERMS[name].balanced:
-            total = total + sign * value / magnitude(value.detach().abs()).clamp_min(MIN_VALUE)
+            magnitude = value.detach().abs()
+            magnitude = magnitude if common is None else common(magnitude)
+            total = total + sign * value / magnitude.clamp_min(MIN_VALUE)
         else:
             total = total + recipe.redundancy_penalty * value
     return total

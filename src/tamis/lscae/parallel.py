@@ -74,18 +74,12 @@ def one_thread() -> Iterator[None]:
 T = TypeVar("T")
 
 
-def _group() -> Any:
-    """Return ``torch.distributed`` if there are several processes, without importing it for that."""
+def rank_and_size() -> tuple[int, int]:
+    """Return the rank of this process and the number of processes, without importing ``torch.distributed`` for that."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return None
-    return distributed if distributed.get_world_size() > 1 else None
-
-
-def rank_and_size() -> tuple[int, int]:
-    """Return the rank of this process and the number of processes."""
-    group = _group()
-    return (0, 1) if group is None else (group.get_rank(), group.get_world_size())
+        return 0, 1
+    return distributed.get_rank(), distributed.get_world_size()
 
 
 def is_first() -> bool:
@@ -95,19 +89,18 @@ def is_first() -> bool:
 
 def mean(values: Tensor) -> Tensor:
     """Return the mean over all processes."""
-    group = _group()
-    if group is None:
+    n_processes = rank_and_size()[1]
+    if n_processes == 1:
         return values
     total = values.detach().clone()
-    group.all_reduce(total)
-    return total.div_(group.get_world_size())
+    torch.distributed.all_reduce(total)
+    return total.div_(n_processes)
 
 
 def broadcast(value: T) -> T:
     """Return what the first process has."""
-    group = _group()
-    if group is None:
+    if rank_and_size()[1] == 1:
         return value
     box = [value]
-    group.broadcast_object_list(box, src=0)
+    torch.distributed.broadcast_object_list(box, src=0)
     return box[0]

@@ -1,11 +1,8 @@
 """The data of a fit: what is to be chosen and explained, and what training and refining give."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from tamis.lscae.rows import Rows
@@ -13,7 +10,8 @@ from tamis.lscae.rows import Rows
 TINY = 1e-12
 
 ORDER, NOISE, EVALUATION, TARGETS = range(4)
-"""What random numbers are for; each purpose has a stream of its own."""
+"""What random numbers are for. Each purpose has a stream of its own, by the seed, the restart and the number of the
+step or pass, so that a fit that goes on from a checkpoint, and processes that share a fit, draw the same ones."""
 
 
 MIN_SHARE = 0.25
@@ -112,6 +110,8 @@ class Problem:
         Source of all random numbers of the fit.
     members : Tensor of int (groups, width), optional
         Features of each group, filled up with -1; if given, kept and candidates are groups.
+    shared : bool
+        Whether several processes share the fit.
     """
 
     rows: Rows
@@ -122,19 +122,7 @@ class Problem:
     targets: Targets
     seed: int
     members: Tensor | None = None
-
-    def rng(self, purpose: int, restart: int = 0, number: int = 0) -> np.random.Generator:
-        """Return the random numbers of a purpose, such as the order of the rows in a pass or the noise of a step.
-
-        A fit that goes on from a checkpoint, and processes that share a fit, need nothing else to draw the same ones.
-        """
-        return np.random.default_rng((self.seed, purpose, restart, number))
-
-    def gumbel(self, shape: Sequence[int], restart: int, step: int) -> Tensor:
-        """Return the Gumbel noise of a step, ``−log E`` with E exponential."""
-        drawn = self.rng(NOISE, restart, step).standard_exponential(shape, dtype=np.float32)
-        # One draw in some millions is 0, whose logarithm is not finite.
-        return torch.from_numpy(drawn).to(self.rows.device).clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
+    shared: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from itertools import islice
+from math import ceil
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from tamis.lscae import parallel
 from tamis.lscae.decoder import Decoder
-from tamis.lscae.network import Network, assign_distinct, features_of, give_to_units
+from tamis.lscae.network import Network, features_of, give_to_units
 from tamis.lscae.objective import View, evaluate, loss, objective
 from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem, Trained
 from tamis.lscae.recipe import Recipe
-from tamis.lscae.rows import n_batches
 
 MAX_VALUES = 2**26
 """Of wide tables there are as many samples as have no more values than that."""
@@ -71,7 +72,8 @@ def draw_samples(problem: Problem, recipe: Recipe) -> list[Batch]:
     """
     size = recipe.batch_size if recipe.uses_network else recipe.evaluation_rows
     count = max(1, min(recipe.evaluation_samples, MAX_VALUES // (size * len(problem.features))))
-    drawn = islice(problem.rows.batches(n_batches(problem.rows.n_rows, size), problem.rng(EVALUATION)), count)
+    rng = np.random.default_rng((problem.seed, EVALUATION, 0, 0))
+    drawn = islice(problem.rows.batches(ceil(problem.rows.n_rows / size), rng), count)
     return [problem.targets.batch(x, center=not recipe.uses_codes) for x in drawn]
 
 
@@ -79,21 +81,24 @@ def refine(
     problem: Problem, recipe: Recipe, network: Network, history: list[dict[str, Any]], samples: list[Batch]
 ) -> Trained:
     """Return the hard selection of a trained network, improved by exchanges of single features."""
-    layer, members = network.layer, problem.members
-    probabilities = layer.probabilities().detach().cpu()
+    members, kept, candidates = problem.members, problem.kept, problem.candidates.cpu()
+    probabilities = torch.softmax(network.logits, dim=-1).detach().cpu()
     if probabilities.isnan().any():
         raise FloatingPointError(
             "Training ended in numbers that are not finite, so that nothing can be selected. Lower selector_lr of the "
             "recipe, or look for extreme values in X."
         )
-    chosen = torch.cat([layer.kept, layer.candidates[assign_distinct(probabilities)]])
-    choice = Choice(samples, layer.candidates, len(layer.kept), recipe, members)
-    chosen = represent_directions(choice, exchange_features(choice, chosen))
-    chosen = parallel.broadcast(give_to_units(chosen.cpu(), probabilities, layer.candidates.cpu()))
-    value = parallel.mean(objectives(samples, chosen[None], recipe, network.decoder, members).cpu())
+    chosen = torch.cat([kept, give_to_units(candidates, probabilities, candidates).to(kept.device)])
+    choice = Choice(samples, problem.candidates, len(kept), recipe, members)
+    chosen = represent_directions(choice, exchange_features(choice, chosen)).cpu()
+    # Exchanges may have brought in features that another unit than the one at their place had settled on.
+    chosen = torch.cat([chosen[: len(kept)], give_to_units(chosen[len(kept) :], probabilities, candidates)])
+    chosen = parallel.broadcast(chosen) if problem.shared else chosen
+    value = objectives(samples, chosen[None], recipe, network.decoder, members).cpu()
+    value = parallel.mean(value) if problem.shared else value
     decoder = {} if network.decoder is None else network.decoder.state_dict()
     weights = {name: tensor.detach().cpu() for name, tensor in decoder.items()}
-    return Trained(chosen, float(value[0]), probabilities, layer.candidates.cpu(), weights, history)
+    return Trained(chosen, float(value[0]), probabilities, candidates, weights, history)
 
 
 @torch.no_grad()
@@ -104,12 +109,25 @@ def objectives(
     decoder: Decoder | None = None,
     members: Tensor | None = None,
 ) -> Tensor:
-    """Compute J of hard selections (n, k) of features, or of groups with members, a mean over the samples: (n,)."""
+    """Compute J of hard selections (n, k) of features, or of groups with members, a mean over the samples: (n,).
+
+    Without a decoder, it is the mean of J with the graph and with a linear map as the decoder. The more features span a
+    graph, the fewer rows are neighbours there, and the less it explains; a linear map knows nothing of curves.
+    """
     if decoder is not None:
         return torch.stack([_network_objectives(sample, selections, recipe, decoder) for sample in samples]).mean(dim=0)
-    parts = selections.split(max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2))
-    each = [torch.cat([_graph_objectives(sample, some, recipe, members) for some in parts]) for sample in samples]
-    return torch.stack(each).mean(dim=0)
+    found = []
+    for sample in samples:
+        for some in selections.split(max(1, VALUES_AT_ONCE // len(samples[0].x) ** 2)):
+            codes, observed = hard_codes(sample.x, some, members), None
+            if sample.known is not None:
+                observed = (codes, hard_codes(sample.known, some, members))
+            values = evaluate(View(sample, recipe, codes @ codes.mT, observed))
+            found.append(objective(values))
+            if "reconstruction" in values:
+                linearly = values | {"reconstruction": sample.error_share(linear_residuals(codes, sample.goal))}
+                found[-1] = (found[-1] + objective(linearly)) / 2
+    return torch.cat(found).view(len(samples), -1).mean(dim=0)
 
 
 def _network_objectives(sample: Batch, selections: Tensor, recipe: Recipe, decoder: Decoder) -> Tensor:
@@ -117,23 +135,8 @@ def _network_objectives(sample: Batch, selections: Tensor, recipe: Recipe, decod
     values = []
     for codes in hard_codes(sample.x, selections):
         decoded = decoder.decode(codes, sample.goal, solved=True)
-        values.append(objective(evaluate(View(sample, codes, recipe, decoded=decoded))))
+        values.append(objective(evaluate(View(sample, recipe, codes @ codes.mT, decoded=decoded))))
     return torch.stack(values)
-
-
-def _graph_objectives(sample: Batch, selections: Tensor, recipe: Recipe, members: Tensor | None) -> Tensor:
-    """Compute J, the mean of J with the graph and with a linear map as the decoder.
-
-    The more features span a graph, the fewer rows are neighbours there, and the less it explains; a linear map knows
-    nothing of curves.
-    """
-    codes = hard_codes(sample.x, selections, members)
-    observed = None if sample.known is None else hard_codes(sample.known, selections, members)
-    values = evaluate(View(sample, codes, recipe, observed))
-    if "reconstruction" not in values:
-        return objective(values)
-    linearly = values | {"reconstruction": sample.error_share(linear_residuals(codes, sample.goal))}
-    return (objective(values) + objective(linearly)) / 2
 
 
 def hard_codes(x: Tensor, selections: Tensor, members: Tensor | None = None) -> Tensor:
@@ -180,37 +183,33 @@ def expected_shares(
 def exchange_features(choice: Choice, selected: Tensor) -> Tensor:
     """Exchange single features or groups, the kept ones excepted, for candidates while J falls.
 
+    In each place, those candidates are tried whose gates J, without the feature of that place, most wants open.
     Only where J needs nothing that has to be trained, and for not more than ``recipe.max_exchanged`` features: an
     exchange matters less among many, and costs more.
     """
-    samples, _, n_kept, recipe, members = choice
+    samples, candidates, n_kept, recipe, members = choice
     if recipe.uses_codes or not 0 < len(selected) - n_kept <= recipe.max_exchanged:
         return selected
     best = float(objectives(samples, selected[None], recipe, members=members)[0])
+    n_tried = min(MAX_TRIED, max(MIN_TRIED, TRIED // len(selected)))
     for _ in range(SWEEPS):
         before = best
         for place in range(n_kept, len(selected)):
-            trials = _with_another(choice, selected, place)
-            values = objectives(samples, trials, recipe, members=members) if len(trials) else torch.empty(0)
-            if len(values) and float(values.min()) < best - MIN_GAIN:
+            others = candidates[~torch.isin(candidates, selected)]
+            if not len(others):
+                return selected
+            rest = torch.cat([selected[:place], selected[place + 1 :]])
+            if len(rest):
+                slopes = torch.stack([_slopes(sample, rest, others, recipe, members) for sample in samples]).sum(dim=0)
+                others = others[slopes.argsort()[:n_tried]]
+            trials = selected.repeat(len(others), 1)
+            trials[:, place] = others
+            values = objectives(samples, trials, recipe, members=members)
+            if float(values.min()) < best - MIN_GAIN:
                 best, selected = float(values.min()), trials[values.argmin()]
         if best == before:
             break
     return selected
-
-
-def _with_another(choice: Choice, selected: Tensor, place: int) -> Tensor:
-    """Return selections with the feature of one place replaced, by the slope of J without that feature."""
-    samples, candidates, _, recipe, members = choice
-    others = candidates[~torch.isin(candidates, selected)]
-    rest = torch.cat([selected[:place], selected[place + 1 :]])
-    if len(rest):
-        slopes = torch.stack([_slopes(sample, rest, others, recipe, members) for sample in samples]).sum(dim=0)
-        n_tried = min(MAX_TRIED, max(MIN_TRIED, TRIED // len(selected)))
-        others = others[slopes.argsort()[:n_tried]]
-    trials = selected.repeat(len(others), 1)
-    trials[:, place] = others
-    return trials
 
 
 def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, members: Tensor | None = None) -> Tensor:
@@ -218,9 +217,9 @@ def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, mem
 
     K is the Gram matrix of the selected ones. Missing cells are taken for means here, where features are only proposed.
     """
-    view = View(sample, sample.x[:, features_of(selected, members)], recipe)
-    view.gram = view.gram.requires_grad_()
-    (gradient,) = torch.autograd.grad(loss(evaluate(view), recipe, lambda value: value), view.gram)
+    codes = sample.x[:, selected if members is None else features_of(selected, members)]
+    gram = (codes @ codes.mT).requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(evaluate(View(sample, recipe, gram)), recipe), gram)
     rest = hard_codes(sample.x, others[None], members)[0]
     slopes = (rest * (gradient @ rest)).sum(dim=0)
     return slopes if members is None else slopes.view(len(others), members.shape[1]).sum(dim=1)
@@ -231,26 +230,34 @@ def represent_directions(choice: Choice, selected: Tensor) -> Tensor:
     """Exchange features, the kept ones excepted, until no combination of strong directions is left out.
 
     The score rewards features that agree with each other, so that of many directions some may end without a feature.
-    While one does (:func:`_left_out`), the candidate that shows most of it takes the place of the feature that is
-    missed least, if that lowers the share of the goal that is not explained linearly. Only where directions are the
-    goal, and J needs nothing that has to be trained.
+    With R the residuals of the strong directions, each of variance 1, the combination v of largest variance in R is
+    left out most. While most of it is not explained, the candidate j that shows most of it, ``(x_jᵀ R v)² / ‖x_j‖²``,
+    takes the place of the feature that is missed least, if that lowers the share of the goal that is not explained
+    linearly. Only where directions are the goal, and J needs nothing that has to be trained.
     """
     samples, candidates, n_kept, recipe, members = choice
-    if recipe.uses_codes or not recipe.structure_first or "reconstruction" not in recipe.terms:
+    about_directions = recipe.structure_first and "reconstruction" in recipe.terms and not recipe.uses_codes
+    if not about_directions or len(selected) == n_kept:
         return selected
-    best = float(linear_shares(samples, selected[None], members))
+    variance = torch.cat([sample.goal for sample in samples]).square().mean(dim=0)
+    strong = variance >= recipe.min_direction * variance.max()
+    goals = [sample.goal[:, strong] / variance[strong].sqrt() for sample in samples]
     for _ in range(len(selected) - n_kept):
+        codes = [hard_codes(sample.x, selected[None], members) for sample in samples]
+        rest = torch.cat([linear_residuals(code, goal)[0] for code, goal in zip(codes, goals, strict=True)])
+        values, vectors = torch.linalg.eigh(rest.mT @ rest / len(rest))
         others = candidates[~torch.isin(candidates, selected)]
-        shown = _left_out(choice, selected, others)
-        if shown is None or not len(others):
+        if values[-1] < MAX_UNEXPLAINED or not len(others):
             break
+        x = torch.cat([hard_codes(sample.x, others[None], members)[0] for sample in samples])
+        shown = (x.mT @ (rest @ vectors[:, -1])).square() / (x.square().sum(dim=0) + TINY)
+        shown = shown.view(len(others), -1).amax(dim=1)
         trial = torch.cat([selected, others[shown.argmax()][None]])
         place = n_kept + int(_losses(choice, trial)[n_kept:-1].argmin())
         trial = torch.cat([trial[:place], trial[-1:], trial[place + 1 : -1]])
-        share = float(linear_shares(samples, trial[None], members))
-        if share >= best:
+        if linear_shares(samples, trial[None], members) >= linear_shares(samples, selected[None], members):
             break
-        best, selected = share, trial
+        selected = trial
     return selected
 
 
@@ -265,25 +272,6 @@ def _losses(choice: Choice, selected: Tensor) -> Tensor:
     inverse = torch.linalg.inv(square + (RIDGE * square.diagonal().mean() + TINY) * identity)
     losses: Tensor = (inverse @ (codes.mT @ goal)).square().sum(dim=1) / inverse.diagonal()
     return losses.view(len(selected), -1).sum(dim=1)
-
-
-def _left_out(choice: Choice, selected: Tensor, others: Tensor) -> Tensor | None:
-    """Return how much other features show of what is left out most, ``(x_jᵀ R v)² / ‖x_j‖²``; None if nothing is.
-
-    R are the residuals of the strong directions, each of variance 1, and v the combination of largest variance in R.
-    """
-    samples, members = choice.samples, choice.members
-    variance = torch.cat([sample.goal for sample in samples]).square().mean(dim=0)
-    strong = variance >= choice.recipe.min_direction * variance.max()
-    scaled = [sample.goal[:, strong] / variance[strong].sqrt() for sample in samples]
-    codes = [hard_codes(sample.x, selected[None], members) for sample in samples]
-    rest = torch.cat([linear_residuals(code, goal)[0] for code, goal in zip(codes, scaled, strict=True)])
-    values, vectors = torch.linalg.eigh(rest.mT @ rest / len(rest))
-    if values[-1] < MAX_UNEXPLAINED:
-        return None
-    x = torch.cat([hard_codes(sample.x, others[None], members)[0] for sample in samples])
-    shown: Tensor = (x.mT @ (rest @ vectors[:, -1])).square() / (x.square().sum(dim=0) + TINY)
-    return shown if members is None else shown.view(len(others), members.shape[1]).amax(dim=1)
 
 
 def linear_shares(samples: Sequence[Batch], selections: Tensor, members: Tensor | None = None) -> Tensor:

@@ -42,18 +42,15 @@ class Scaling(NamedTuple):
     spread: NDArray[np.float64]
 
     def apply(self, block: Any) -> Tensor:
-        """Return ``(x − center) / spread`` of a block of the used features, computed in float64, as float32.
+        """Return ``(x − center) / spread`` of the used features, computed in float64, as float32.
 
-        In C order whatever the block's, since the order of sums in products of matrices depends on it.
+        The block has all features of the table, or the used ones only. The result is in C order whatever the block's,
+        since the order of sums in products of matrices depends on it.
         """
+        block = block if block.shape[1] == len(self.features) else block[:, self.features]
         dense = block.toarray() if issparse(block) else block
         scaled = (dense.astype(np.float64, copy=False) - self.center) / self.spread
         return torch.from_numpy(scaled.astype(np.float32, order="C"))
-
-
-def n_batches(n_rows: int, batch_size: int) -> int:
-    """Return the number of batches that rows make; they differ in size by at most one row."""
-    return -(-n_rows // batch_size)
 
 
 class MemoryRows:
@@ -78,30 +75,28 @@ class MemoryRows:
     ):
         self.n_rows, self.device, self.share = -(-X.shape[0] // share[1]), device, share
         self._table, self._scaling, self._scaled = X, scaling, None
-        self._all_features = len(scaling.features) == X.shape[1]
-        if issparse(X) and not self._all_features:
-            self._table, self._all_features = X[:, scaling.features], True
+        if issparse(X) and len(scaling.features) < X.shape[1]:
+            self._table = X[:, scaling.features]
         elif not issparse(X) and not once:
             self._scaled = torch.empty(X.shape[0], len(scaling.features), device=device)
             for rows in gen_batches(X.shape[0], max(1, BLOCK_VALUES // X.shape[1])):
-                self._scaled[rows] = self._scale(rows)
+                self._scaled[rows] = scaling.apply(X[rows]).to(device)
 
     def batches(self, n_batches: int, rng: np.random.Generator, skip: int = 0) -> Iterator[Tensor]:
         """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on."""
         part, n_parts = self.share
         if n_batches == n_parts == 1:
             # The same tensor in every pass, in which a step may recognise it.
-            self._scaled = self._scale(slice(None)) if self._scaled is None else self._scaled
+            if self._scaled is None:
+                self._scaled = self._scaling.apply(self._table).to(self.device)
             yield from [self._scaled][skip:]
             return
         for chosen in np.array_split(rng.permutation(self._table.shape[0]), n_batches)[skip:]:
             rows = chosen[part::n_parts]
-            yield self._scale(rows) if self._scaled is None else self._scaled[torch.from_numpy(rows).to(self.device)]
-
-    def _scale(self, rows: Any) -> Tensor:
-        block = self._table[rows]
-        block = block if self._all_features else block[:, self._scaling.features]
-        return self._scaling.apply(block).to(self.device)
+            if self._scaled is None:
+                yield self._scaling.apply(self._table[rows]).to(self.device)
+            else:
+                yield self._scaled[torch.from_numpy(rows).to(self.device)]
 
 
 BUFFER_BYTES = 2**26

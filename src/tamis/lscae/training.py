@@ -1,18 +1,20 @@
 """The one training loop, with a callback per epoch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from math import ceil
+from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from tamis.lscae import parallel
 from tamis.lscae.checkpoint import Checkpointer, network_state, restore_network
-from tamis.lscae.network import Network, temperature
+from tamis.lscae.network import Network
 from tamis.lscae.objective import objective
 from tamis.lscae.problem import ORDER, Problem
 from tamis.lscae.recipe import Recipe
-from tamis.lscae.rows import n_batches
 
 MAX_BATCHES = 300
 """After so many batches at the latest, the callback is called."""
@@ -53,25 +55,6 @@ Callback = Callable[[Epoch], object]
 """Called after every epoch; training stops early if it returns True."""
 
 
-class Plan(NamedTuple):
-    """How many steps there are, how many in a pass over the rows, and how many reports."""
-
-    n_steps: int
-    per_pass: int
-    n_reports: int
-
-
-def plan_steps(problem: Problem, recipe: Recipe) -> Plan:
-    """Return the plan for a problem; without a unit that learns, there is nothing to train."""
-    per_pass = n_batches(problem.rows.n_rows, recipe.batch_size)
-    n_steps = min(n_batches(recipe.n_steps, per_pass) * per_pass, MAX_OVERRUN * recipe.n_steps)
-    if recipe.max_epochs is not None:
-        n_steps = recipe.max_epochs * per_pass
-    passes, rest = divmod(n_steps if problem.n_units else 0, per_pass)
-    n_reports = passes * n_batches(per_pass, MAX_BATCHES) + n_batches(rest, MAX_BATCHES)
-    return Plan(passes * per_pass + rest, per_pass, n_reports)
-
-
 @dataclass
 class Progress:
     """How far training is: steps made, epochs reported, and sums of the terms over the batches since.
@@ -84,22 +67,17 @@ class Progress:
     sums: dict[str, Tensor] = field(default_factory=dict)
     count: int = 0
 
-    def add(self, values: dict[str, Tensor]) -> None:
-        """Count a step."""
-        self.sums = {name: value + self.sums.get(name, 0.0) for name, value in values.items()}
-        self.step, self.count = self.step + 1, self.count + 1
-
-    def report(self, network: Network, plan: Plan) -> Epoch:
-        """Return the means since the last report, and begin anew."""
+    def report(self, network: Network, n_reports: int) -> Epoch:
+        """Return the means since the last report, of so many in a restart, and begin anew."""
         means = {name: (total / self.count).cpu() for name, total in self.sums.items()}
         number = len(self.history) + 1
         epoch = Epoch(
-            number=network.restart * plan.n_reports + number,
-            total=network.recipe.n_init * plan.n_reports,
-            temperature=temperature(network.recipe, (self.step - 1) / max(1, plan.n_steps - 1)),
+            number=network.restart * n_reports + number,
+            total=network.recipe.n_init * n_reports,
+            temperature=network.temperature,
             objective=float(objective(means)),
             terms={name: float(mean) for name, mean in means.items()},
-            peak_probability=float(network.layer.probabilities().detach().amax(dim=-1).mean()),
+            peak_probability=float(torch.softmax(network.logits, dim=-1).detach().amax(dim=-1).mean()),
         )
         row = {"epoch": number, "temperature": epoch.temperature, "objective": epoch.objective, **epoch.terms}
         self.history.append(row | {"peak_probability": epoch.peak_probability})
@@ -108,25 +86,41 @@ class Progress:
 
 
 def train(
-    problem: Problem, recipe: Recipe, restart: int, callback: Callback, checkpointer: Checkpointer | None = None
+    problem: Problem,
+    recipe: Recipe,
+    restart: int,
+    callbacks: Sequence[Callback],
+    checkpointer: Checkpointer | None = None,
 ) -> tuple[Network, list[dict[str, Any]], bool]:
     """Minimise the objective by Adam while the temperature falls.
 
     Training goes on from the state that a checkpointer holds. Return the network, one row for every epoch,
-    and whether the callback ended the training by returning True.
+    and whether a callback ended the training by returning True.
     """
-    network, plan = Network(problem, recipe, restart), plan_steps(problem, recipe)
+    network, per_pass = Network(problem, recipe, restart), ceil(problem.rows.n_rows / recipe.batch_size)
+    n_steps = min(ceil(recipe.n_steps / per_pass) * per_pass, MAX_OVERRUN * recipe.n_steps)
+    if recipe.max_epochs is not None:
+        n_steps = recipe.max_epochs * per_pass
+    if not problem.n_units:
+        n_steps = 0
+    n_reports = n_steps // per_pass * ceil(per_pass / MAX_BATCHES) + ceil(n_steps % per_pass / MAX_BATCHES)
     progress = Progress() if checkpointer is None else _restored(network, checkpointer)
     stop = False
-    while progress.step < plan.n_steps and not stop:
-        number, skip = divmod(progress.step, plan.per_pass)
-        for x in problem.rows.batches(plan.per_pass, problem.rng(ORDER, restart, number), skip):
-            progress.add(network.step(x, progress.step, progress.step / max(1, plan.n_steps - 1)))
-            if progress.step == plan.n_steps or progress.step % plan.per_pass % MAX_BATCHES == 0:
-                stop = parallel.broadcast(callback(progress.report(network, plan)) is True)
+    while progress.step < n_steps and not stop:
+        number, skip = divmod(progress.step, per_pass)
+        order = np.random.default_rng((problem.seed, ORDER, restart, number))
+        for x in problem.rows.batches(per_pass, order, skip):
+            values = network.step(x, progress.step, progress.step / max(1, n_steps - 1))
+            progress.sums = {name: value + progress.sums.get(name, 0.0) for name, value in values.items()}
+            progress.step, progress.count = progress.step + 1, progress.count + 1
+            if progress.step == n_steps or progress.step % per_pass % MAX_BATCHES == 0:
+                epoch = progress.report(network, n_reports)
+                # All are called, whatever the first ones answer.
+                stop = True in [callback(epoch) is True for callback in callbacks]
+                stop = parallel.broadcast(stop) if problem.shared else stop
             if checkpointer is not None and (stop or checkpointer.due):
                 checkpointer.save(network_state(network) | {"progress": vars(progress)})
-            if stop or progress.step == plan.n_steps:
+            if stop or progress.step == n_steps:
                 break
     return network, progress.history, stop
 

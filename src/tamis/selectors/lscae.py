@@ -208,17 +208,9 @@ class LSCAE(FeatureSelector):
             unknown = set(changes) - {field.name for field in fields(Recipe)}
             if unknown:
                 raise ValueError(f"Recipe has no field {sorted(unknown)[0]!r}; see help(tamis.Recipe).")
-            self.recipe = replace(self._named_recipe(), **changes)
+            # Without what other parameters overrule, which may be set anew.
+            self.recipe = replace(type(self)(recipe=self.recipe).resolved_recipe(), **changes)
         return self
-
-    def _named_recipe(self) -> Recipe:
-        if not isinstance(self.recipe, Recipe):
-            if self.recipe is not None and self.recipe not in self._presets:
-                raise ValueError(f"recipe takes one of {sorted(self._presets)} or a Recipe; got {self.recipe!r}.")
-            return self._presets[self.recipe or "default"]
-        own = self._presets["default"].terms
-        # The ablations are what they are by their only term, whatever else a recipe changes.
-        return self.recipe if len(own) > 1 else replace(self.recipe, terms=own)
 
     def resolved_recipe(self) -> Recipe:
         """Return the recipe that ``fit`` follows.
@@ -228,19 +220,30 @@ class LSCAE(FeatureSelector):
         Recipe
             The preset or given one, with what the parameters of the selector overrule.
         """
-        given = {name: getattr(self, name) for name in OVERRULED if getattr(self, name) is not None}
-        return replace(self._named_recipe(), **given) if given else self._named_recipe()
+        changes = {name: getattr(self, name) for name in OVERRULED if getattr(self, name) is not None}
+        recipe, own = self.recipe, self._presets["default"].terms
+        if not isinstance(recipe, Recipe):
+            if recipe is not None and recipe not in self._presets:
+                raise ValueError(f"recipe takes one of {sorted(self._presets)} or a Recipe; got {recipe!r}.")
+            recipe = self._presets[recipe or "default"]
+        elif len(own) == 1:
+            # The ablations are what they are by their only term, whatever else a recipe changes.
+            changes["terms"] = own
+        return replace(recipe, **changes) if changes else recipe
 
     def _select(self, X: Any, task: Task) -> Selection:
         # Here, so that a selector can be made, shown and cloned without waiting for torch.
-        from tamis.lscae import parallel
         from tamis.lscae.fit import fit
         from tamis.lscae.parallel import one_thread, torch_device
 
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        checkpointer = (
-            None if self.checkpoint_dir is None else self._checkpointer(Path(self.checkpoint_dir), task, seed)
-        )
+        callbacks = [self.callbacks] if callable(self.callbacks) else list(self.callbacks or ())
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks takes functions of an epoch's record; got {callback!r}.")
+        seed, checkpointer = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)), None
+        if self.checkpoint_dir is not None:
+            checkpointer = self._checkpointer(Path(self.checkpoint_dir), task, seed)
+            seed = int(checkpointer.identity["seed"])
         with one_thread():
             result = fit(
                 X,
@@ -249,8 +252,8 @@ class LSCAE(FeatureSelector):
                 scale=self.scale,
                 device=torch_device(self.device),
                 n_threads=effective_n_jobs(self.n_jobs),
-                seed=parallel.broadcast(seed if checkpointer is None else int(checkpointer.identity["seed"])),
-                callback=self._call_back(),
+                seed=seed,
+                callbacks=callbacks,
                 checkpointer=checkpointer,
             )
         return self._keep(result, task)
@@ -268,23 +271,16 @@ class LSCAE(FeatureSelector):
         digest = sha256(statistics.mean.tobytes() + statistics.std.tobytes()).hexdigest()[:16]
         return {"selector": type(self).__name__, "data": digest, "seed": str(seed), **parameters}
 
-    def _call_back(self) -> "Callback":
-        given = () if self.callbacks is None else self.callbacks
-        callbacks = [given] if callable(given) else list(given)
-        for callback in callbacks:
-            if not callable(callback):
-                raise TypeError(f"callbacks takes functions of an epoch's record; got {callback!r}.")
-        # All are called, whatever the first ones answer.
-        return lambda epoch: True in [callback(epoch) is True for callback in callbacks]
-
     def _keep(self, result: "Result", task: Task) -> Selection:
         """Set the fitted attributes, and return the scores and the order of the selected features."""
         best, n_items = result.trained, self.n_features_in_ if task.groups is None else task.groups.n_items
         self.structure_ = result.structure
         self.objective_, self.restart_objectives_ = best.objective, np.array(result.objectives)
-        self.history_ = _as_table(best.history)
+        # A structured array, which pandas.DataFrame takes as it is.
+        kinds = [(name, int if name == "epoch" else float) for name in (best.history or [{"epoch": 0}])[0]]
+        self.history_ = np.array([tuple(row.values()) for row in best.history], dtype=kinds)
         self.scaling_, self.feature_means_ = tuple(result.scaling), task.statistics.mean
-        self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.state_dict().items()}
+        self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.items()}
         self.decoder_features_ = result.features.numpy()
         self.units_, n_kept = best.chosen.numpy(), len(best.chosen) - len(best.probabilities)
         self.selection_probs_ = np.zeros((len(self.units_), n_items))
@@ -334,10 +330,3 @@ class LSCAE(FeatureSelector):
         decoder = load_decoder({name: torch.from_numpy(value) for name, value in self.decoder_weights_.items()})
         with torch.no_grad():
             return np.asarray(decoder(torch.from_numpy(np.nan_to_num(codes)).float()).double())
-
-
-def _as_table(history: list[dict[str, Any]]) -> NDArray[Any]:
-    """Return the rows as a structured array, which ``pandas.DataFrame`` takes as it is."""
-    names = list(history[0]) if history else ["epoch"]
-    kinds = [(name, int if name == "epoch" else float) for name in names]
-    return np.array([tuple(row.values()) for row in history], dtype=kinds)

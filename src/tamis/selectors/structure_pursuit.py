@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.selectors.parameters import Seed, with_parameters
 from tamis.structure import find_structure
-from tamis.structure.candidates import choose_candidates, pursuit_of, rank_rest
+from tamis.structure.candidates import choose_candidates, directions_of, pursuit_of, rank_rest
 from tamis.structure.pursuit import pursue
 
 
@@ -57,7 +57,11 @@ class StructurePursuit(FeatureSelector):
         owner, n_free = task.owner, task.k - len(task.must_keep)
         structure = find_structure(X, groups=owner, random_state=seed)
         candidates = choose_candidates(structure, task.candidates, n_free, owner)
-        order, gains = pursue(**pursuit_of(X, structure, candidates, task.must_keep, owner, seed), n_steps=n_free)
+        directions = structure.directions
+        if not structure.structured.any():
+            shown = candidates if task.groups is None else task.groups.members(candidates)
+            directions = directions_of(X, structure, shown)
+        order, gains = pursue(**pursuit_of(X, directions, candidates, task.must_keep, owner, seed), n_steps=n_free)
         scores = np.zeros(X.shape[1] if owner is None else owner.max() + 1)
         scores[order] = gains
         self.structure_ = structure

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.structure.directions import Directions
+from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import STRICT_FDR, discoveries
-from tamis.structure.find import Structure, directions_of
+from tamis.structure.find import Structure
 from tamis.structure.sample import dense_features, sample_rows, standardised
 
 
@@ -45,30 +45,28 @@ def choose_candidates(
     return items[first[wanted]]
 
 
-def goal_directions(X: Any, structure: Structure, features: NDArray[np.intp]) -> Directions:
-    """Return the directions to explain: of the structured features or, without any, of the given ones."""
-    if structure.n_structured:
-        return structure.directions
-    rng = np.random.default_rng(0)
+def directions_of(X: Any, structure: Structure, features: NDArray[np.intp]) -> Directions:
+    """Return the directions of features of a table in which none carries structure."""
+    rng, features = np.random.default_rng(0), np.sort(features)
     sample, rows = sample_rows(X, rng)
-    return directions_of(sample, structure, np.sort(features), [np.arange(len(rows))], rng)
+    Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
+    return principal_directions(Z, features, structure.weights[features], rng)
 
 
 def pursuit_of(
     X: Any,
-    structure: Structure,
+    directions: Directions,
     candidates: NDArray[np.intp],
     kept: NDArray[np.intp],
     owner: NDArray[np.intp] | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Return what :func:`~tamis.structure.pursuit.pursue` takes to explain the structure of a table by candidates.
+    """Return what :func:`~tamis.structure.pursuit.pursue` takes to explain directions of a table by candidates.
 
     Candidates and kept ones are features, or groups where ``owner`` has the group of each feature.
     """
     if owner is not None:
         kept, candidates = (np.flatnonzero(np.isin(owner, items)) for items in (kept, candidates))
-    directions = goal_directions(X, structure, candidates)
     sample, rows = sample_rows(X, np.random.default_rng(seed))
     features = np.unique(np.r_[directions.features, candidates, kept])
     Z = standardised(dense_features(sample, features), [np.arange(len(rows))])

@@ -1,6 +1,6 @@
 """How strongly each feature depends on another one, and how strongly shuffled features do."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -47,9 +47,6 @@ N_DRAWS = 10_000
 AT_ONCE = 4
 """Buckets or tiles that a thread is given at once; one alone is done in about the time that it takes to hand it out."""
 
-SHUFFLED_TOGETHER = 32
-"""Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
-
 
 class Strongest(NamedTuple):
     """The strongest dependence of each feature, ``-inf`` without any other, and on which; its near copies, and one."""
@@ -58,18 +55,6 @@ class Strongest(NamedTuple):
     partner: Indices
     n_copies: Indices
     copy: Indices
-
-
-def add_shuffled(basis: RankBasis, d: int, batches: list[Indices], rng: np.random.Generator) -> None:
-    """Write features drawn among the first d, with their rows shuffled within batches, into the room after them."""
-    n_rows, width = basis.values.shape[2], max(1, min(SHUFFLED_TOGETHER, d))
-    for start in range(d, basis.values.shape[1], width):
-        block = slice(start, min(start + width, basis.values.shape[1]))
-        drawn, order = rng.permutation(d)[: block.stop - start], np.arange(n_rows)
-        for rows in batches:
-            order[rows] = rng.permutation(rows)
-        basis.values[:, block] = basis.values[:, drawn][:, :, order]
-        basis.present[:, block] = basis.present[:, drawn]
 
 
 def strongest_dependence(
@@ -83,37 +68,37 @@ def strongest_dependence(
     Features of the same ``owner`` are no evidence for each other.
 
     Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
-    (:func:`_buckets`), which costs less then, and those of a bucket are compared.
+    (:func:`_buckets`), which costs less then, and those of a bucket are compared. Both is done on the threads of
+    :func:`joblib.parallel_config`.
     """
     total = basis.values.shape[1]
     strength, partner, copy = np.full(total, -np.inf, np.float32), np.full(total, -1), np.full(total, -1)
-    found = Strongest(strength, partner, np.zeros(total, np.intp), copy)
+    found, all_pairs = Strongest(strength, partner, np.zeros(total, np.intp), copy), d <= 2 * BUCKET * ROUNDS
     # A shuffled feature is of no group.
     groups = None if owner is None else np.append(owner, np.full(total - d, -1))
-    if d <= 2 * BUCKET * ROUNDS:
-        _compare_all(basis, _tiles(d, total), groups, found, np.add)
+    stages: list[Iterable[Pairs]]
+    if all_pairs:
+        starts = [*range(0, d, TILE), *range(d, total, TILE)]
+        tiles = [slice(start, min(start + TILE, d if start < d else total)) for start in starts]
+        known = [(number, tile) for number, tile in enumerate(tiles) if tile.start < d]
+        # What two different tiles of the first d find holds for both.
+        stages = [[(rows, tile, PRODUCTS, tile.start < rows.start < d) for i, tile in known for rows in tiles[i:]]]
     else:
-        # Copies meet in one tile only, but in several buckets.
-        _compare_all(basis, _buckets(basis, d, rng), groups, found, np.maximum)
-        _compare_all(basis, _hubs(found, d, rng), groups, found, np.maximum)
-    null = found.strength[d:].astype(np.float64)
+        # What generates the hubs runs when the buckets have been compared.
+        stages = [_buckets(basis, d, rng), _hubs(found, d, rng)]
+    # Copies meet in one tile only, but in several buckets.
+    n_jobs, count = None if total > MIN_FEATURES else 1, np.add if all_pairs else np.maximum
+    for pairs in stages:
+        parallel = Parallel(n_jobs, require="sharedmem", return_as="generator", batch_size=AT_ONCE)
+        compared = parallel(delayed(_compare)(basis, *some, groups) for some in pairs)
+        for features, values, partners, n_copies, copies in chain.from_iterable(compared):
+            found.n_copies[features] = count(found.n_copies[features], n_copies)
+            copy[features] = np.maximum(copy[features], copies)
+            better = values > strength[features]
+            strength[features[better]], partner[features[better]] = values[better], partners[better]
+    null = strength[d:].astype(np.float64)
     of_features = Strongest(strength[:d], partner[:d], found.n_copies[:d], copy[:d])
     return of_features, np.sort(null[np.isfinite(null)])
-
-
-def _compare_all(
-    basis: RankBasis, pairs: Iterable[Pairs], groups: Indices | None, found: Strongest, count: Callable[..., Any]
-) -> None:
-    """Compare pairs of features, on the threads of :func:`joblib.parallel_config`, and keep the strongest of each."""
-    n_jobs = None if len(found.strength) > MIN_FEATURES else 1
-    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator", batch_size=AT_ONCE)
-    compared = parallel(delayed(_compare)(basis, *some, groups) for some in pairs)
-    for features, strength, partner, n_copies, copy in chain.from_iterable(compared):
-        found.n_copies[features] = count(found.n_copies[features], n_copies)
-        found.copy[features] = np.maximum(found.copy[features], copy)
-        better = strength > found.strength[features]
-        found.strength[features[better]] = strength[better]
-        found.partner[features[better]] = partner[better]
 
 
 def deal_parts(copy: Indices, owner: Indices | None, rng: np.random.Generator) -> Indices:
@@ -142,42 +127,58 @@ def dependence_on_components(
         own = part == number
         if (~own).sum() < N_COMPONENTS or not own.any():
             continue
-        components = randomized_svd(trends[~own], N_COMPONENTS, random_state=0)[2]
-        strength[own] = _largest_square(trends[own], components, basis.complete)
-        for _ in range(-(-N_DRAWS // len(part))):
-            order = np.arange(trends.shape[1])
-            for rows in batches:
-                order[rows] = rng.permutation(rows)
-            null.append(_largest_square(trends[own], components[:, order], basis.complete))
+        components, own_trends = randomized_svd(trends[~own], N_COMPONENTS, random_state=0)[2], trends[own]
+        there = None if basis.complete else (own_trends != 0).astype(np.float32)
+        for draw in range(1 + -(-N_DRAWS // len(part))):
+            turned = components
+            if draw:
+                order = np.arange(trends.shape[1])
+                for rows in batches:
+                    order[rows] = rng.permutation(rows)
+                turned = components[:, order]
+            squares = (own_trends @ turned.T) ** 2
+            if there is not None:
+                # A component varies less in rows of which much is missing, and more in those in which a feature is.
+                n_there = np.maximum(there.sum(axis=1), 1)[:, None]
+                squares /= trends.shape[1] * (there @ (turned**2).T) / n_there
+            largest = np.asarray(squares.max(axis=1), np.float64)
+            if draw:
+                null.append(largest)
+            else:
+                strength[own] = largest
     return strength, np.sort(np.concatenate(null))
-
-
-def _largest_square(
-    trends: NDArray[np.float32], components: NDArray[np.float32], complete: bool
-) -> NDArray[np.float64]:
-    """Compute the largest ``n r²`` of each trend (d, n) with components of norm 1."""
-    squares = (trends @ components.T) ** 2
-    if not complete:
-        # A component varies less in rows of which much is missing, and more in those in which a feature is there.
-        there = (trends != 0).astype(np.float32)
-        squares /= trends.shape[1] * (there @ (components**2).T) / np.maximum(there.sum(axis=1), 1)[:, None]
-    return np.asarray(squares.max(axis=1), np.float64)
 
 
 def _compare(
     basis: RankBasis, rows: Any, partners: Any, products: Products, mutual: bool, groups: Indices | None
 ) -> list[tuple[Indices, NDArray[np.float32], Indices, Indices, Indices]]:
-    """Return some features with their strongest dependence on partners, and these with theirs if it is mutual."""
-    n_shapes = max(products)[0] + 1
-    first = basis.take(rows, n_shapes)
-    # The partners in a bucket are the first ones of its features.
-    second = basis.take(partners, n_shapes) if isinstance(rows, slice) else first.take(slice(len(partners)))
+    """Return some features with their strongest dependence on partners, and these with theirs if it is mutual.
+
+    With it are the partner, the number of near copies among the partners, and one of them, -1 without any.
+    """
+    n_shapes, complete, found = max(products)[0] + 1, basis.complete, []
+    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], complete)
+    if isinstance(rows, slice):
+        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], complete)
+    else:  # the partners in a bucket are the first ones of its features
+        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], complete)
     T = dependence(first, second, products)
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
         T[groups[rows, None] == groups[partners]] = -np.inf
-    sides = [(rows, T, partners), (partners, T.T, rows)]
-    return [(features, *_largest(features, values, others)) for features, values, others in sides[: 1 + mutual]]
+    for features, values, others in [(rows, T, partners), (partners, T.T, rows)][: 1 + mutual]:
+        _, same, itself = np.intersect1d(features, others, assume_unique=True, return_indices=True)
+        values[same, itself] = -np.inf
+        n_copies, best, each = np.zeros(len(values), np.intp), values.argmax(axis=1), np.arange(len(values))
+        largest, copy = values[each, best], np.full(len(values), -1)
+        if np.isposinf(largest).any():  # near copies, which do not count
+            copies = np.isposinf(values)
+            n_copies, copy = copies.sum(axis=1), np.where(np.isposinf(largest), others[best], -1)
+            values = np.where(copies, -np.inf, values)
+            best = values.argmax(axis=1)
+            largest = values[each, best]
+        found.append((features, largest, others[best], n_copies, copy))
+    return found
 
 
 def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCTS) -> NDArray[np.float32]:
@@ -226,14 +227,6 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     return np.maximum(met, 1 / n), np.maximum((energy_x @ in_y.T) * (in_x @ energy_y.T), 1e-9)
 
 
-def _tiles(d: int, total: int) -> Iterator[Pairs]:
-    """Yield tiles that cover every pair of a feature and one of the first d once; two different ones for both."""
-    tiles = [slice(a, min(a + TILE, end)) for begin, end in ((0, d), (d, total)) for a in range(begin, end, TILE)]
-    for number, partners in enumerate(tiles):
-        if partners.start < d:
-            yield from ((rows, partners, PRODUCTS, partners.start < rows.start < d) for rows in tiles[number:])
-
-
 def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
@@ -279,20 +272,3 @@ def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]
     if len(hubs):
         for start in range(0, total, TILE):
             yield slice(start, min(start + TILE, total)), hubs, PRODUCTS, False
-
-
-def _largest(
-    features: Indices, T: NDArray[np.float32], partners: Indices
-) -> tuple[NDArray[np.float32], Indices, Indices, Indices]:
-    """Return the largest dependence of each feature, on which partner; its copies, which do not count, and one."""
-    _, same, itself = np.intersect1d(features, partners, assume_unique=True, return_indices=True)
-    T[same, itself] = -np.inf
-    n_copies, best = np.zeros(len(T), np.intp), T.argmax(axis=1)
-    value, copy = T[np.arange(len(T)), best], np.full(len(T), -1)
-    if np.isposinf(value).any():
-        copies = np.isposinf(T)
-        copy = np.where(np.isposinf(value), partners[best], -1)
-        n_copies, T = copies.sum(axis=1), np.where(copies, -np.inf, T)
-        best = T.argmax(axis=1)
-        value = T[np.arange(len(T)), best]
-    return value, partners[best], n_copies, copy

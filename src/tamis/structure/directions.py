@@ -43,25 +43,23 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
-    roots = np.sqrt(weights)
-    chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng)) for _ in range(SHUFFLED_TABLES)], axis=0)
-    values, vectors = np.linalg.eigh(_gram(Z, roots))
-    above = values[::-1] > np.maximum(chance[::-1], 1e-9 * values[-1])
+    (n, m), roots, chance = Z.shape, np.sqrt(weights), []
+    width = m if m <= n else BLOCK
+    for table in range(SHUFFLED_TABLES + 1):
+        # The smaller one of YᵀY and YYᵀ, which share their positive eigenvalues; the last one is not shuffled.
+        gram = np.zeros((min(n, m),) * 2)
+        for start in range(0, m, width):
+            Y = Z[:, start : start + width] * roots[start : start + width]
+            Y = rng.permuted(Y, axis=0) if table < SHUFFLED_TABLES else Y
+            gram += Y.T @ Y if m <= n else Y @ Y.T
+        if table < SHUFFLED_TABLES:
+            chance.append(np.linalg.eigvalsh(gram))
+    values, vectors = np.linalg.eigh(gram)
+    above = values[::-1] > np.maximum(np.mean(chance, axis=0)[::-1], 1e-9 * values[-1])
     n_above = max(1, int(np.logical_and.accumulate(above).sum()))
     values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
-    if len(Z) < len(features):
+    if n < m:
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
-    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / len(Z))
+    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
     return Directions(features, roots[:, None] * vectors * scale)
-
-
-def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None) -> Array:
-    """Return the smaller one of ``Yᵀ Y`` and ``Y Yᵀ``, which share their positive eigenvalues; rng shuffles Y."""
-    n, m = Z.shape
-    gram, width = np.zeros((min(n, m),) * 2), m if m <= n else BLOCK
-    for start in range(0, m, width):
-        Y = Z[:, start : start + width] * roots[start : start + width]
-        Y = Y if rng is None else rng.permuted(Y, axis=0)
-        gram += Y.T @ Y if m <= n else Y @ Y.T
-    return gram

@@ -101,55 +101,54 @@ def _block_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
         features, rows = np.flatnonzero(counts == count), ordered[counts == count, :count]
         width = max(1, int(MAX_REPEATED * count))
         continuous = np.all(rows[:, width:] > rows[:, :-width], axis=1)
+        features, rows = features[continuous], rows[continuous]
+        tied = np.any(rows[:, 1:] == rows[:, :-1], axis=1)
+        if tied.any():
+            rows[tied] = _spread_ties(rows[tied])
         size = max(size for size in SIZES if size <= count)
         null, smallest = _null_depths(size)
-        depths = _deepest(_quantiles(rows[continuous], size))
-        pvalues[features[continuous]] = tail_probability(_over_scales(depths, null), smallest)
+        evidence, _ = _deepest(rows[:, np.linspace(0, count - 1, size).astype(np.intp)], null)
+        pvalues[features] = tail_probability(evidence, smallest)
     return pvalues
 
 
 @lru_cache(maxsize=len(SIZES))
 def _null_depths(size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return, for uniform features, the ordered depths at each scale and the ordered evidence over scales."""
-    depths = _deepest(np.sort(np.random.default_rng(size).random((UNIFORM_DRAWS, size)), axis=1))
-    ordered = np.sort(depths, axis=1)
-    return ordered, np.sort(_over_scales(depths, ordered))
+    evidence, null = _deepest(np.sort(np.random.default_rng(size).random((UNIFORM_DRAWS, size)), axis=1))
+    return null, np.sort(evidence)
 
 
-def _quantiles(ordered: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Return evenly spread order statistics of each ordered feature.
+def _spread_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ordered features whose repeated values fill the room halfway to their neighbours evenly.
 
-    Repeated values fill the room halfway to their neighbours evenly; else each rounded value would be a mode.
+    Else each rounded value would be a mode.
     """
-    tied, n = np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), ordered.shape[1]
-    if tied.any():
-        rows = ordered[tied]
-        first, last = tied_places(rows)
-        below, above = (
-            np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
-        )
-        low, high = (rows - below) / 2, (above - rows) / 2
-        low, high = np.where(first == 0, high, low), np.where(last == n - 1, low, high)
-        ordered = ordered.copy()
-        ordered[tied] = rows - low + (np.arange(n) - first + 0.5) / (last - first + 1) * (low + high)
-    return ordered[:, np.linspace(0, n - 1, size).astype(np.intp)]
+    (first, last), n = tied_places(rows), rows.shape[1]
+    below, above = (
+        np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
+    )
+    low, high = (rows - below) / 2, (above - rows) / 2
+    low, high = np.where(first == 0, high, low), np.where(last == n - 1, low, high)
+    spread: NDArray[np.float64] = rows - low + (np.arange(n) - first + 0.5) / (last - first + 1) * (low + high)
+    return spread
 
 
-def _deepest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute the logarithm of the deepest valley of each row of ordered values at each scale: (scales, rows)."""
-    size = rows.shape[1]
-    least = 1e-12 * np.maximum(rows[:, -1:] - rows[:, :1], 1e-300)
-    depths = []
+def _deepest(
+    rows: NDArray[np.float64], null: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the evidence of the deepest valley of each row of ordered values, and the ordered depths at each scale.
+
+    It is ``−log`` of the smallest probability over scales of a valley as deep, under the ordered depths of the null, or
+    of these rows themselves.
+    """
+    least, depths = 1e-12 * np.maximum(rows[:, -1:] - rows[:, :1], 1e-300), []
     for scale in SCALES:
-        m = max(3, int(scale * size))
+        m = max(3, int(scale * rows.shape[1]))
         density = -np.log(np.maximum(rows[:, m:] - rows[:, :-m], least))
         left = np.maximum.accumulate(density, axis=1)
         right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]
         depths.append((np.minimum(left, right) - density).max(axis=1, initial=0.0))
-    return np.stack(depths)
-
-
-def _over_scales(depths: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``−log`` of the smallest probability over scales of a valley as deep."""
-    smallest = np.min([tail_probability(row, null) for row, null in zip(depths, ordered, strict=True)], axis=0)
-    return np.asarray(-np.log(smallest))
+    ordered = np.sort(depths, axis=1) if null is None else null
+    smallest = np.min([tail_probability(*pair) for pair in zip(depths, ordered, strict=True)], axis=0)
+    return -np.log(smallest), ordered

@@ -15,7 +15,6 @@ from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.dependence import (
     Strongest,
-    add_shuffled,
     deal_parts,
     dependence_on_components,
     strongest_dependence,
@@ -28,7 +27,6 @@ from tamis.structure.sample import (
     Indices,
     RankBasis,
     dense_features,
-    feature_names,
     largest_value,
     rank_basis,
     rows_of_batches,
@@ -186,8 +184,10 @@ def find_structure(
         raise ValueError(f"fdr is a share of false discoveries between 0 and 1; got {fdr!r}.")
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     stored = as_source(X)
+    names = getattr(X, "columns", None) if stored is None else stored.names
     X = X if stored is None else stored
     sample, rows = sample_rows(X, rng)
+    names = [f"x{j}" for j in range(sample.shape[1])] if names is None else list(map(str, names))
     if len(rows) < MIN_ROWS:
         warn(
             f"X has {len(rows)} rows, too few to tell structure from chance: what is found may be luck, and much may "
@@ -197,7 +197,7 @@ def find_structure(
         )
     batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
     owner = None if groups is None else owners(groups, sample.shape[1])
-    return examine(sample, batches, fdr, rng, feature_names(X), owner)
+    return examine(sample, batches, fdr, rng, np.array(names, dtype=object), owner)
 
 
 def examine(
@@ -211,8 +211,7 @@ def examine(
     """Compute which features of some rows carry structure, and their directions; ``owner`` is the group of each."""
     features, X = _features_to_test(sample)
     n_shuffled = max(N_SHUFFLED, len(features) // FEATURES_PER_SHUFFLED) if len(features) > 1 else 0
-    basis = rank_basis(X, batches, n_shuffled)
-    add_shuffled(basis, len(features), batches, rng)
+    basis = rank_basis(X, batches, n_shuffled, rng)
     own = None if owner is None else owner[features]
     found, null = strongest_dependence(basis, len(features), rng, own)
     pvalues = tail_probability(found.strength.astype(np.float64), null)
@@ -230,17 +229,10 @@ def examine(
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
     modal = structured[features] & (modes <= evidence)
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
-    none = Directions(features[:0], np.empty((0, 0)))
+    none, carriers = Directions(features[:0], np.empty((0, 0))), np.flatnonzero(structured)
     tested = Structure(every, structured, partner, share, n_copies, none, fdr, len(X), names)
-    return replace(tested, directions=directions_of(sample, tested, np.flatnonzero(structured), batches, rng))
-
-
-def directions_of(
-    sample: Any, structure: Structure, features: Indices, batches: list[Indices], rng: np.random.Generator
-) -> Directions:
-    """Return the directions of some features in some rows, by the weights that a test gave them."""
-    Z = standardised(dense_features(sample, features), batches)
-    return principal_directions(Z, features, structure.weights[features], rng)
+    Z = standardised(dense_features(sample, carriers), batches)
+    return replace(tested, directions=principal_directions(Z, carriers, tested.weights[carriers], rng))
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:

@@ -88,16 +88,6 @@ def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> ND
     return Z
 
 
-def feature_names(X: Any) -> NDArray[Any]:
-    """Return the names of the features of X, ``x0, x1, ...`` if it has none."""
-    names = getattr(X, "columns", None)
-    if names is None:
-        names = getattr(as_source(X), "names", None)
-    if names is None:
-        names = [f"x{j}" for j in range(np.shape(X)[1])]
-    return np.array([str(name) for name in names], dtype=object)
-
-
 def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> list[NDArray[np.intp]]:
     """Return the positions, among the rows drawn, of each batch."""
     labels = np.asarray(batch)
@@ -137,6 +127,9 @@ BLOCK = 256
 """Features whose shapes are computed at a time, so that what is computed on the way stays in the cache."""
 
 
+SHUFFLED_TOGETHER = 32
+"""Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
+
 MIN_FEATURES = 2048
 """Of no more features, threads cost more than they gain."""
 
@@ -151,39 +144,36 @@ class RankBasis(NamedTuple):
     present: NDArray[np.bool_]
     complete: bool
 
-    def take(self, features: Indices | slice, n_shapes: int | None = None) -> "RankBasis":
-        """Return the basis of some features, or its first shapes."""
-        return RankBasis(self.values[:n_shapes, features], self.present[:n_shapes, features], self.complete)
-
 
 def largest_value(n: int) -> float:
     """Return the largest basis value in n rows: of few rows, one alone must not decide."""
     return min(CLIP, float(np.sqrt(n)) / 4)
 
 
-def rank_basis(X: NDArray[np.floating], batches: list[Indices], n_more: int = 0) -> RankBasis:
-    """Compute shapes of the ranks of each feature within each batch, with room for n_more features.
+def rank_basis(
+    X: NDArray[np.floating], batches: list[Indices], n_shuffled: int = 0, rng: np.random.Generator | None = None
+) -> RankBasis:
+    """Compute shapes of the ranks of each feature within each batch, and after them those of shuffled features.
 
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
     ``p_g`` is ``p_{g−1} · u``, and at last ``−sign(v) log(1 − |v|)`` of the ranks v from -1 to 1, made orthogonal to
     ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; :data:`SHAPES` are kept. A missing cell, NaN in X,
-    is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again.
+    is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again. Shuffled
+    features are drawn among the others, with their rows shuffled within batches.
     """
-    n, d = X.shape
-    values = np.zeros((len(SHAPES), d + n_more, n), dtype=np.float32)
-    present = np.zeros((len(SHAPES), d + n_more), dtype=bool)
-    most = largest_value(n)
-
-    def fill(block: slice) -> None:
-        features = np.ascontiguousarray(X[:, block].T, dtype=np.float64)
-        for rows in batches:
-            # Rows are sorted, so that a batch of all of them needs no copy.
-            where: Any = slice(None) if len(rows) == n else rows
-            values[:, block, where] = np.clip(_shapes(features[:, where]), -most, most)
-        present[:, block] = np.any(values[:, block], axis=2)
-
+    (n, d), rng = X.shape, np.random.default_rng(0) if rng is None else rng
+    values = np.zeros((len(SHAPES), d + n_shuffled, n), dtype=np.float32)
+    present, width = np.zeros(values.shape[:2], dtype=bool), max(1, min(SHUFFLED_TOGETHER, d))
     blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
-    Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")(delayed(fill)(block) for block in blocks)
+    parallel = Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")
+    parallel(delayed(_fill)(values[:, block], present[:, block], X[:, block], batches) for block in blocks)
+    for start in range(d, d + n_shuffled, width):
+        some = slice(start, min(start + width, d + n_shuffled))
+        drawn, order = rng.permutation(d)[: some.stop - start], np.arange(n)
+        for rows in batches:
+            order[rows] = rng.permutation(rows)
+        values[:, some] = values[:, drawn][:, :, order]
+        present[:, some] = present[:, drawn]
     return RankBasis(values, present, not np.isnan(X).any())
 
 
@@ -198,21 +188,29 @@ def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
     return first, last
 
 
-def _shapes(features: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Compute the kept shapes of features (d, n): (shapes, d, n)."""
-    n, order = features.shape[1], np.argsort(features, axis=1)
-    ordered = np.take_along_axis(features, order, axis=1)
-    # NaN is not below anything, so that features with missing cells are not distinct either.
-    tied = ~(np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1]))
-    by_order = np.empty((len(SHAPES), *features.shape), dtype=np.float32)
-    # Features without ties have the same ranks, in different orders: their shapes are computed once.
-    by_order[:, ~tied] = _of_ranks(np.arange(n, dtype=np.float64)[None], np.ones((1, n), bool))
-    if tied.any():
-        by_order[:, tied] = _of_ranks(np.add(*tied_places(ordered[tied])) / 2, ~np.isnan(ordered[tied]))
-    values = np.empty_like(by_order)
-    for shape, sorted_values in zip(values, by_order, strict=True):
-        np.put_along_axis(shape, order, sorted_values, axis=1)
-    return values
+def _fill(
+    values: NDArray[np.float32], present: NDArray[np.bool_], X: NDArray[np.floating], batches: list[Indices]
+) -> None:
+    """Compute the kept shapes of features X (n, d) within batches into values (shapes, d, n), and which are present."""
+    most, whole = largest_value(len(X)), np.ascontiguousarray(X.T, dtype=np.float64)
+    for rows in batches:
+        # Rows are sorted, so that a batch of all of them needs no copy.
+        where: Any = slice(None) if len(rows) == len(X) else rows
+        features = whole[:, where]
+        order = np.argsort(features, axis=1)
+        ordered = np.take_along_axis(features, order, axis=1)
+        # NaN is not below anything, so that features with missing cells are not distinct either.
+        tied = ~(np.all(ordered[:, 1:] > ordered[:, :-1], axis=1) & ~np.isnan(ordered[:, -1]))
+        by_order = np.empty((len(SHAPES), *features.shape), dtype=np.float32)
+        # Features without ties have the same ranks, in different orders: their shapes are computed once.
+        by_order[:, ~tied] = _of_ranks(np.arange(len(rows), dtype=np.float64)[None], np.ones((1, len(rows)), bool))
+        if tied.any():
+            by_order[:, tied] = _of_ranks(np.add(*tied_places(ordered[tied])) / 2, ~np.isnan(ordered[tied]))
+        shapes = np.empty_like(by_order)
+        for shape, sorted_values in zip(shapes, by_order, strict=True):
+            np.put_along_axis(shape, order, sorted_values, axis=1)
+        values[:, :, where] = np.clip(shapes, -most, most)
+    present[:] = np.any(values, axis=2)
 
 
 def _of_ranks(ranks: NDArray[np.float64], observed: NDArray[np.bool_]) -> NDArray[np.float32]:
