@@ -41,6 +41,9 @@ MANY = 2**18
 N_PARTS, N_COMPONENTS = 4, 8
 """Parts that features are dealt into, and principal components of all other parts that each is compared with."""
 
+MAX_SUMMARISED = 2**14
+"""Features, drawn at random from more, whose components are computed: what many share, some of them show."""
+
 N_DRAWS = 10_000
 """Draws, at least, that tell how strongly features depend on such components by chance."""
 
@@ -124,28 +127,25 @@ def dependence_on_components(
     """
     trends, strength, null = basis.values[0, : len(part)], np.full(len(part), -np.inf), [np.empty(0)]
     for number in range(N_PARTS):
-        own = part == number
-        if (~own).sum() < N_COMPONENTS or not own.any():
+        own, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
+        if len(others) < N_COMPONENTS or not len(own):
             continue
-        components, own_trends = randomized_svd(trends[~own], N_COMPONENTS, random_state=0)[2], trends[own]
-        there = None if basis.complete else (own_trends != 0).astype(np.float32)
+        if len(others) > MAX_SUMMARISED:
+            others = np.sort(rng.permutation(others)[:MAX_SUMMARISED])
+        components, own_trends = randomized_svd(trends[others], N_COMPONENTS, random_state=0)[2], trends[own]
+        found, there = [], None if basis.complete else (own_trends != 0).astype(np.float32)
         for draw in range(1 + -(-N_DRAWS // len(part))):
-            turned = components
-            if draw:
-                order = np.arange(trends.shape[1])
-                for rows in batches:
-                    order[rows] = rng.permutation(rows)
-                turned = components[:, order]
-            squares = (own_trends @ turned.T) ** 2
+            order = np.arange(trends.shape[1])
+            for rows in batches:
+                order[rows] = rng.permutation(rows) if draw else rows
+            squares = (own_trends @ components[:, order].T) ** 2
             if there is not None:
                 # A component varies less in rows of which much is missing, and more in those in which a feature is.
-                n_there = np.maximum(there.sum(axis=1), 1)[:, None]
-                squares /= trends.shape[1] * (there @ (turned**2).T) / n_there
-            largest = np.asarray(squares.max(axis=1), np.float64)
-            if draw:
-                null.append(largest)
-            else:
-                strength[own] = largest
+                energy = there @ (components[:, order] ** 2).T
+                squares /= energy * trends.shape[1] / np.maximum(there.sum(axis=1), 1)[:, None]
+            found.append(np.asarray(squares.max(axis=1), np.float64))
+        strength[own] = found[0]
+        null += found[1:]
     return strength, np.sort(np.concatenate(null))
 
 
