@@ -47,6 +47,15 @@ def test_distances_over_what_both_rows_have_are_scaled_up(x, gates):
             assert found[i, j].item() == pytest.approx(distance * scale.item(), abs=1e-12)
 
 
+def test_rows_without_a_common_feature_are_as_far_apart_as_others_on_average(x):
+    known = torch.tensor([[1.0, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1], [1, 0, 0, 1]], dtype=torch.float64)
+    points = x[:4] * known
+    found = observed_distances(points @ points.mT, points, known)
+    compared = (known @ known.mT) > 0
+    assert not compared[0, 1]
+    assert found[0, 1].item() == pytest.approx(found[compared].mean().item())
+
+
 def test_bandwidth_rules(x):
     pairs = [[naive_distance(x[i], x[j]) for j in range(7) if j != i] for i in range(7)]
     nearest, mean = max(min(row) for row in pairs), sum(map(sum, pairs)) / 42

@@ -70,7 +70,7 @@ BAD = {
     "n_steps": [0],
     "n_init": [0],
     "max_exchanged": [-1],
-    "min_direction": [0, "first"],
+    "min_direction": [0, 1.5, "first"],
     "evaluation_rows": [2],
     "evaluation_samples": [0],
 }

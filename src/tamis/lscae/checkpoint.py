@@ -1,7 +1,7 @@
-"""Checkpoints: the state of a fit on disk, from which a killed one goes on to the bits it would have had.
+"""Checkpoints: the state of a fit on disk, from which a killed one resumes, with bit-identical results.
 
 Random numbers are a function of seed and step, so that the state is parameters, the optimiser's memory, and what
-finished restarts have found. Loading a file executes no code of it.
+finished restarts have found. Loading never executes code from the file.
 """
 
 import time
@@ -42,7 +42,7 @@ class Checkpointer:
     finished : list of dict
         What finished restarts have found.
     training : dict or None
-        The state of the restart that is in training.
+        The state of an unfinished restart that :meth:`load` found, until training goes on from it.
     """
 
     folder: Path
@@ -79,7 +79,7 @@ class Checkpointer:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for the next one; the first process has the watch."""
+        """Whether it is time for the next one; the first process keeps the time."""
         return parallel.is_first() and time.monotonic() - self._last >= self.seconds
 
     def save(self, training: dict[str, Any] | None = None) -> None:

@@ -93,6 +93,7 @@ def fit(
     samples = draw_samples(problem, recipe)
     best, values = train_restarts(problem, recipe, samples, callbacks, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
+    shares = parallel.mean(shares) if problem.shared else shares
     if problem.members is None:
         best = replace(best, chosen=problem.features[best.chosen], candidates=problem.features[best.candidates])
         features = best.chosen

@@ -1,7 +1,7 @@
 """What is minimised: the terms, each a function of a :class:`View` of a batch, and their balanced sum.
 
-To add a term, write the function, put a line into :data:`TERMS` and its name into that of recipe.py, and name it in a
-recipe.
+To add a term, write the function, put a line into :data:`TERMS` and its name into ``KNOWN_TERMS`` of recipe.py, and
+name it in a recipe.
 
 The graph of a batch is the random walk that the selected features span. It is computed from their Gram matrix
 ``K = G Gᵀ``. Shapes: K, distances and P are (..., rows, rows).
@@ -23,13 +23,16 @@ def observed_distances(gram: Tensor, features: Tensor, observed: Tensor) -> Tens
     """Return the squared distances over the features that both rows have, scaled up to all.
 
     With the cells ``g`` of ``features`` (..., rows, d), 0 where missing, and weights o of ``observed``, which are the
-    squared gates or 0: ``D_il = Σ_j [both] (g_ij − g_lj)² · Σ_j o_j / Σ_j [both] o_j``.
+    squared gates or 0: ``D_il = Σ_j [both] (g_ij − g_lj)² · Σ_j o_j / Σ_j [both] o_j``. Rows that have no feature in
+    common are as far apart as others are on average.
     """
     known = (observed > 0).to(features.dtype)
     norms = features.square() @ known.mT
     both = observed @ known.mT
     scale = observed.amax(dim=-2).sum(dim=-1)[..., None, None] / both.clamp_min(TINY)
-    return (norms + norms.mT - 2 * gram).clamp_min(0) * scale
+    distances, compared = (norms + norms.mT - 2 * gram).clamp_min(0) * scale, both > TINY
+    mean = (distances * compared).sum(dim=(-2, -1)) / compared.sum(dim=(-2, -1)).clamp_min(1)
+    return torch.where(compared, distances, mean[..., None, None])
 
 
 MIN_VALUE = 1e-6

@@ -9,7 +9,7 @@ from typing import Any
 from tamis.structure.evidence import FDR
 
 BANDWIDTHS = ("nearest", "mean")
-TERMS = ("reconstruction", "score")
+KNOWN_TERMS = ("reconstruction", "score")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Recipe:
         Whether features are tested for dependence on others first (:func:`tamis.find_structure`). Those that pass at
         the level 0.01, with the strongest others that make up k, are the candidates; the principal directions of those
         that pass at ``fdr`` are reconstructed. Else every feature is a candidate, and all are reconstructed (the
-        paper).
+        paper), or 2,048 of more, drawn at random.
     fdr : float, default=0.1
         Level of that test: the share of false ones among the features that it calls structured.
     shortlist : int, default=8
@@ -72,7 +72,8 @@ class Recipe:
     n_init : int, default=1
         Number of restarts; the hard selection with the smallest J wins.
     max_exchanged : int, default=32
-        Selections of at most this many features are refined: single ones are exchanged while J falls.
+        Selections of at most this many features, kept ones not counted, are refined: single ones are exchanged while J
+        falls, in at most three sweeps.
     min_direction : float, default=0.3
         Directions whose variance in the goal is at least this share of that of the first one do not end without a
         feature, if a candidate shows them.
@@ -81,7 +82,7 @@ class Recipe:
         decodes, of ``batch_size`` rows.
     """
 
-    terms: tuple[str, ...] = TERMS
+    terms: tuple[str, ...] = ("reconstruction", "score")
     structure_first: bool = True
     fdr: float = FDR
     shortlist: int = 8
@@ -159,7 +160,7 @@ FLAG = ("True or False", lambda value: isinstance(value, bool))
 COUNT = ("a positive whole number", _is_count)
 RATE = ("a positive number", _is_positive)
 ALLOWED: dict[str, tuple[str, Any]] = {
-    "terms": (f"some of {TERMS}", lambda names: _are(names, TERMS.__contains__) and len(names) > 0),
+    "terms": (f"some of {KNOWN_TERMS}", lambda names: _are(names, KNOWN_TERMS.__contains__) and len(names) > 0),
     "structure_first": FLAG,
     "fdr": ("a number between 0 and 1", lambda value: _is_positive(value) and value < 1),
     "shortlist": COUNT,
@@ -181,7 +182,7 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "n_steps": COUNT,
     "n_init": COUNT,
     "max_exchanged": ("a whole number of at least 0", lambda value: _is_count(value, 0)),
-    "min_direction": RATE,
+    "min_direction": ("a number above 0 and at most 1", lambda value: _is_positive(value) and value <= 1),
     "evaluation_rows": ("a whole number of at least 3", lambda value: _is_count(value, 3)),
     "evaluation_samples": COUNT,
 }

@@ -29,13 +29,13 @@ MIN_LEFT_OUT = 1e-3
 """Floor of ``1 − h_i``, which a row that alone decides its prediction brings to zero."""
 
 MIN_TRIED, MAX_TRIED = 4, 12
-"""Fewest and most features that are tried in a place, those whose gates the objective most wants open."""
+"""Fewest and most features that are tried in a place, those with the most negative ``∂J/∂(g²)`` of their gates."""
 
 TRIED = 60
 """Features that are tried in all places together, as far as these allow; more did not lower J."""
 
-SWEEPS = 3
-MIN_GAIN = 1e-3
+SWEEPS, MIN_GAIN = 3, 1e-3
+"""Times that all places are gone through, at most, and by how much J must fall for an exchange."""
 
 MAX_UNEXPLAINED = 0.9
 """A direction of which a larger share is not explained has no feature."""
@@ -183,7 +183,8 @@ def expected_shares(
 def exchange_features(choice: Choice, selected: Tensor) -> Tensor:
     """Exchange single features or groups, the kept ones excepted, for candidates while J falls.
 
-    In each place, those candidates are tried whose gates J, without the feature of that place, most wants open.
+    In each place, those candidates are tried whose gates, without the feature of that place, have the most negative
+    ``∂J/∂(g²)``; a single feature is exchanged for any of few candidates.
     Only where J needs nothing that has to be trained, and for not more than ``recipe.max_exchanged`` features: an
     exchange matters less among many, and costs more.
     """
@@ -199,6 +200,8 @@ def exchange_features(choice: Choice, selected: Tensor) -> Tensor:
             if not len(others):
                 return selected
             rest = torch.cat([selected[:place], selected[place + 1 :]])
+            if not len(rest) and len(others) > TRIED:
+                return selected
             if len(rest):
                 slopes = torch.stack([_slopes(sample, rest, others, recipe, members) for sample in samples]).sum(dim=0)
                 others = others[slopes.argsort()[:n_tried]]

@@ -20,7 +20,7 @@ MAX_BATCHES = 300
 """After so many batches at the latest, the callback is called."""
 
 MAX_OVERRUN = 3
-"""A table so large that one pass is longer than the recipe's steps ends training after so many times as many."""
+"""Where one pass over the table is longer than ``n_steps``, training stops after so many times ``n_steps`` steps."""
 
 
 @dataclass(frozen=True)

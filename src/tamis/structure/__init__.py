@@ -1,4 +1,4 @@
-"""Which features depend on others, or have a shape of their own, above chance."""
+"""Which features depend on others, or have several modes, above chance."""
 
 from tamis.structure.evidence import FDR
 from tamis.structure.find import FewRowsWarning, Structure, find_structure

@@ -40,7 +40,7 @@ def choose_candidates(
     first = np.sort(np.unique(items, return_index=True)[1])
     first = first[np.isin(items[first], allowed)]
     wanted = strict[order[first]]
-    # Where all is kept, one more feature stands for the rest: without structure, it is the goal.
+    # With all features kept, one candidate is left, so that a table without structure has a goal.
     wanted[: max(1, n_free)] = True
     return items[first[wanted]]
 

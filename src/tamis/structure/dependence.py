@@ -200,7 +200,8 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
         squares *= squares
         if a == b == 0:
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
-        squares /= met
+        if not first.complete:
+            squares /= met
         total += squares
         if a == b in SINGLE:
             np.maximum(single, squares, out=single)
@@ -219,7 +220,7 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     that few rows carry are not near copies.
     """
     n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
-    # A trend is 0 in missing cells, and at most in one other.
+    # A trend is 0 in missing cells, and in the middle of few levels, which this takes for missing.
     in_x, in_y = ((z != 0).astype(np.float32) for z in (x, y))
     met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)
     energy_x, energy_y = (z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None] for z in (x, y))

@@ -63,7 +63,7 @@ class Structure:
     ----------
     pvalues : ndarray of shape (n_features,)
         Probability of the evidence of each feature if it had nothing to do with the others and one mode; 1 for
-        constant features.
+        constant features, and for those that too few rows carry to be tested.
     structured : ndarray of bool, shape (n_features,)
         The features whose evidence is above chance; the expected share of false ones is at most ``fdr``.
     partner : ndarray of int, shape (n_features,)
@@ -71,7 +71,7 @@ class Structure:
     share : ndarray of shape (n_features,)
         How much of the feature its partner explains, from 0 to 1; at least 0.1 where several modes are the evidence.
     n_copies : ndarray of int, shape (n_features,)
-        Number of near copies of each feature in the table.
+        Number of near copies of each feature in the table; of more than 8,192 features, at least as many.
     directions : Directions
         The principal directions of the structured features that exceed chance.
     fdr, n_rows : float, int

@@ -11,8 +11,7 @@ from sklearn.utils import check_array
 from tamis.io.sources import as_source
 
 MAX_ROWS, NARROW_CELLS = 2000, 2**23
-"""Rows that are examined at most, drawn at random: so many, and of narrow tables as many as have about so many cells, a
-thousand features counted with those of the table for what is done once a row."""
+"""At most ``max(MAX_ROWS, NARROW_CELLS // (d + 1000))`` rows are examined, drawn at random."""
 
 MAX_CELLS = 2**28
 """Stored cells that are examined; of wider tables fewer rows are drawn."""
