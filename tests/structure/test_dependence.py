@@ -196,10 +196,7 @@ def test_dependence_on_components_is_that_of_a_singular_value_decomposition(rng)
 
 
 def test_few_features_have_no_components(rng):
-    strength, null = dependence_on_components(basis_of(rng.standard_normal((60, N_COMPONENTS))), *few(), rng)
+    basis, part = basis_of(rng.standard_normal((60, N_COMPONENTS))), np.arange(N_COMPONENTS) % N_PARTS
+    strength, null = dependence_on_components(basis, part, [np.arange(60)], rng)
     assert np.isneginf(strength).all()
     assert not len(null)
-
-
-def few():
-    return np.arange(N_COMPONENTS) % N_PARTS, [np.arange(60)]

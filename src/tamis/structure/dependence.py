@@ -71,8 +71,8 @@ def strongest_dependence(
     Features of the same ``owner`` are no evidence for each other.
 
     Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
-    (:func:`_buckets`), which costs less then, and those of a bucket are compared. Both is done on the threads of
-    :func:`joblib.parallel_config`.
+    (:func:`_buckets`), which costs less then, and those of a bucket are compared. The threads of
+    :func:`joblib.parallel_config` share the work.
     """
     total = basis.values.shape[1]
     strength, partner, copy = np.full(total, -np.inf, np.float32), np.full(total, -1), np.full(total, -1)
