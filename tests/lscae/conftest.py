@@ -13,10 +13,13 @@ def as_they_are(n_features):
     return Scaling(np.arange(n_features), np.zeros(n_features), np.ones(n_features))
 
 
-def state(x, n_units, kept=(), candidates=None, targets=Targets(), seed=0):  # noqa: B008 (a named tuple)
+def state(x, n_units, kept=(), candidates=None, loadings=None, seed=0):
     n_features = x.shape[1]
+    scaling, targets = as_they_are(n_features), Targets()
+    if loadings is not None:
+        scaling, targets = scaling._replace(loadings=loadings), Targets(n_directions=loadings.shape[1])
     return Problem(
-        MemoryRows(np.asarray(x), as_they_are(n_features), CPU),
+        MemoryRows(np.asarray(x), scaling, CPU),
         torch.arange(n_features),
         n_units,
         torch.tensor(kept, dtype=torch.long),

@@ -9,7 +9,6 @@ from torch.distributions import RelaxedOneHotCategorical
 
 from tamis.lscae.decoder import leave_one_out
 from tamis.lscae.network import Adam, Network, give_to_units
-from tamis.lscae.problem import Targets
 from tamis.lscae.recipe import DEFAULT, PAPER
 
 CONCRETE = replace(DEFAULT, graph_on="concrete")
@@ -196,9 +195,12 @@ def test_cold_and_sure_units_show_their_features(problem_of, x, recipe):
 
 
 def test_targets_are_what_is_reconstructed(problem_of, x):
-    loadings = torch.tensor([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]])
-    view = view_of(Network(problem_of(x, 2, targets=Targets(torch.tensor([3, 1]), loadings)), NETWORK, 0), x)
-    torch.testing.assert_close(view.batch.goal, x[:, [3, 1]] @ loadings)
+    loadings = torch.zeros(x.shape[1], 3)
+    loadings[[3, 1]] = torch.tensor([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]])
+    problem = problem_of(x, 2, loadings=loadings)
+    (rows,) = problem.rows.batches(1, np.random.default_rng(0))
+    view = view_of(Network(problem, NETWORK, 0), rows)
+    torch.testing.assert_close(view.batch.goal, x @ loadings)
     assert view.decoded.shape == (9, 3)
 
 

@@ -3,25 +3,38 @@ import torch
 
 from tamis.lscae.problem import Targets
 
-LOADINGS = torch.tensor([[0.5, 2.0, 0.0], [1.0, -1.0, 3.0]])
-
 
 @pytest.mark.parametrize(
     ("targets", "expected", "count"),
     [
         (Targets(), lambda x: x, 4),
         (Targets(torch.tensor([3, 1])), lambda x: x[:, [3, 1]], 2),
-        (Targets(torch.tensor([3, 1]), LOADINGS), lambda x: x[:, [3]] * LOADINGS[0] + x[:, [1]] * LOADINGS[1], 3),
-        (Targets(loadings=torch.ones(4, 1)), lambda x: x.sum(dim=1, keepdim=True), 1),
     ],
-    ids=["all", "some", "combinations", "a sum"],
+    ids=["all", "some"],
 )
-def test_targets_are_features_or_combinations_of_them(targets, expected, count):
+def test_targets_are_features(targets, expected, count):
     x = torch.randn(7, 4, generator=torch.Generator().manual_seed(0))
     batch = targets.batch(x, center=False)
     torch.testing.assert_close(batch.goal, expected(x))
     assert batch.known is batch.weights is None
     assert targets.count(4) == count
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_directions_come_after_the_features_with_what_is_known_of_them(center):
+    x = torch.randn(7, 6, generator=torch.Generator().manual_seed(0))
+    x[:, -1] = 1
+    targets = Targets(n_directions=2)
+    batch = targets.batch(x, center)
+    shift = x.mean(dim=0) if center else torch.zeros(6)
+    torch.testing.assert_close(batch.x, (x - shift)[:, :3])
+    torch.testing.assert_close(batch.goal, (x - shift)[:, 3:5])
+    assert batch.known is batch.weights is None
+    assert targets.count(3) == 2
+    x[0, 0], x[0, -1] = float("nan"), 0.5
+    batch = targets.batch(x, center)
+    assert batch.weights.ravel().tolist() == [0.5, *[1.0] * 6]
+    assert batch.known[0].tolist() == [0, 1, 1]
 
 
 def test_a_batch_may_be_centred_and_the_rows_are_left_as_they_were():

@@ -9,7 +9,7 @@ from tamis import LSCAE
 from tamis.lscae import refine
 from tamis.lscae.decoder import Decoder, leave_one_out
 from tamis.lscae.objective import View, evaluate, objective
-from tamis.lscae.problem import Batch, Targets
+from tamis.lscae.problem import Batch
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import (
     Choice,
@@ -126,15 +126,16 @@ def test_J_is_a_mean_over_samples_and_selections_do_not_mix(x, monkeypatch):
 
 
 def test_samples_are_the_same_every_time_and_fewer_for_wide_tables(problem_of, x, monkeypatch):
-    loadings = torch.tensor([[2.0, 1.0, 0.0], [1.0, 0.0, 5.0]])
-    problem = problem_of(x, 2, targets=Targets(torch.tensor([3, 1]), loadings))
+    loadings = torch.zeros(x.shape[1], 3)
+    loadings[[3, 1]] = torch.tensor([[2.0, 1.0, 0.0], [1.0, 0.0, 5.0]])
+    problem = problem_of(x, 2, loadings=loadings)
     recipe = replace(DEFAULT, evaluation_rows=50)
     first, again = draw_samples(problem, recipe), draw_samples(problem, recipe)
     assert [len(sample.x) for sample in first] == [50] * 4
     for one, other in zip(first, again, strict=True):
         torch.testing.assert_close(one.x, other.x, rtol=0, atol=0)
         torch.testing.assert_close(one.x.mean(dim=0), torch.zeros(20), atol=1e-6, rtol=0)
-        torch.testing.assert_close(one.goal, one.x[:, [3, 1]] @ loadings)
+        torch.testing.assert_close(one.goal, one.x @ loadings)
     monkeypatch.setattr(refine, "MAX_VALUES", 3 * 50 * 20)
     assert len(draw_samples(problem, recipe)) == 3
     monkeypatch.setattr(refine, "MAX_VALUES", 1)

@@ -15,9 +15,10 @@ def table(rng):
     return rng.integers(0, 9, size=(12, 5)).astype(np.uint8)
 
 
-def rows_of(X, features, share=(0, 1)):
+def rows_of(X, features, share=(0, 1), shown=None, loadings=None):
     dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)[:, features]
-    return MemoryRows(X, Scaling(np.asarray(features), dense.mean(axis=0), dense.std(axis=0)), CPU, share)
+    scaling = Scaling(np.asarray(features), dense.mean(axis=0), dense.std(axis=0), shown, loadings)
+    return MemoryRows(X, scaling, CPU, share)
 
 
 def numbered(n_rows, share=(0, 1)):
@@ -42,6 +43,24 @@ def test_sparse_and_dense_give_equal_bits(table, features, count):
         assert one.dtype == torch.float32
         assert one.stride() == other.stride()  # else products of them may differ in their last bits
         torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_directions_follow_the_features_that_are_shown(table, count):
+    shown, loadings = np.array([0, 2]), torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    dense, sparse = (rows_of(X, [0, 2, 3], (0, 1), shown, loadings) for X in (table, csr_matrix(table)))
+    whole = rows_of(table, [0, 2, 3]).batches(count, rng())
+    for one, other, x in zip(dense.batches(count, rng()), sparse.batches(count, rng()), whole, strict=True):
+        torch.testing.assert_close(one, torch.cat([x[:, shown], x @ loadings, torch.ones(len(x), 1)], dim=1))
+        torch.testing.assert_close(one, other)
+
+
+def test_what_is_known_of_a_direction_is_scaled_up():
+    nan, loadings = float("nan"), torch.tensor([[1.0], [1.0], [2.0]])
+    X = np.array([[1.0, 2.0, 3.0], [1.0, nan, 3.0], [nan, nan, nan]])
+    scaling = Scaling(np.arange(3), np.zeros(3), np.ones(3), np.array([1]), loadings)
+    expected = [[2.0, 9.0, 1.0], [nan, 7 / (5 / 6), 5 / 6], [nan, 0.0, 0.0]]
+    np.testing.assert_allclose(scaling.apply(X).numpy(), np.array(expected, np.float32), rtol=1e-6)
 
 
 def test_features_are_scaled_and_the_table_is_not_changed(table):

@@ -11,7 +11,16 @@ def structure_with(pvalues, fdr=0.1):
     directions = Directions(np.empty(0, np.intp), np.empty((0, 0)))
     zeros = np.zeros(d)
     return Structure(
-        pvalues, discoveries(pvalues, fdr), zeros - 1, zeros, zeros.astype(int), directions, fdr, 100, np.arange(d)
+        pvalues,
+        discoveries(pvalues, fdr),
+        zeros - 1,
+        zeros,
+        zeros.astype(int),
+        zeros,
+        directions,
+        fdr,
+        100,
+        np.arange(d),
     )
 
 

@@ -290,6 +290,7 @@ def test_no_structured_features_means_no_directions():
         np.full(3, -1),
         nothing,
         nothing.astype(int),
+        nothing,
         NONE,
         0.1,
         9,

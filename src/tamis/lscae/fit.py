@@ -104,11 +104,10 @@ def fit(
 
 
 def open_rows(X: Any, scaling: Scaling, recipe: Recipe, device: torch.device, once: bool = False) -> Rows:
-    """Return the rows of a table, in memory if what is used of them is small; not kept scaled if used once."""
-    used, n_used = scaling.features, len(scaling.features)
-    if isinstance(X, TableSource) and (fits_in_buffer(X, n_used) or X.shape[0] <= recipe.batch_size):
-        X, scaling = X[:, used], scaling._replace(features=np.arange(n_used))
-    share = parallel.rank_and_size()
+    """Return the rows of a table, in memory if what is used of them is small; not kept if they are used once."""
+    used, share = scaling.features, parallel.rank_and_size()
+    if isinstance(X, TableSource) and (fits_in_buffer(X, len(used)) or X.shape[0] <= recipe.batch_size):
+        X, scaling = X[:, used], scaling._replace(features=np.arange(len(used)))
     if isinstance(X, TableSource):
         return DiskRows(X, scaling, device, share)
     return MemoryRows(X, scaling, device, share, once)
@@ -150,19 +149,15 @@ def state_problem(
 
     Without directions, all features are to be explained.
     """
-    kept, targets = task.must_keep, Targets()
+    kept, targets, used = task.must_keep, Targets(), scaling.features
     if directions is not None:
-        shown = [items if task.groups is None else task.groups.members(items) for items in (candidates, kept)]
-        matter = np.isin(scaling.features, np.concatenate([directions.features, *shown]))
-        scaling = Scaling(scaling.features[matter], scaling.center[matter], scaling.spread[matter])
-        positions = np.searchsorted(scaling.features, directions.features)
-        # The directions are of z-scores; rows may be scaled otherwise.
-        rescaled = scaling.spread[positions] / task.statistics.std[directions.features]
-        loadings = torch.from_numpy((directions.loadings * rescaled[:, None]).astype(np.float32))
-        targets = Targets(torch.from_numpy(positions).to(device), loadings.to(device))
-    elif len(scaling.features) > MAX_TARGETS:
-        targets = draw_targets(len(scaling.features), seed, device)
-    used, members, n_units = scaling.features, None, task.k - len(kept)
+        items = np.concatenate([candidates, kept])
+        shown = np.isin(used, items if task.groups is None else task.groups.members(items))
+        scaling = with_directions(scaling, shown, directions, task.statistics.std)
+        used, targets = used[shown], Targets(n_directions=directions.loadings.shape[1])
+    elif len(used) > MAX_TARGETS:
+        targets = draw_targets(len(used), seed, device)
+    members, n_units = None, task.k - len(kept)
     if task.groups is None:
         kept, candidates = (np.searchsorted(used, np.intersect1d(items, used)) for items in (kept, candidates))
     else:
@@ -170,6 +165,21 @@ def state_problem(
     rows, shared = open_rows(X, scaling, recipe, device), parallel.rank_and_size()[1] > 1
     free, fixed = (torch.from_numpy(items).to(device) for items in (np.sort(candidates), kept))
     return Problem(rows, torch.from_numpy(used), n_units, fixed, free, targets, seed, members, shared)
+
+
+def with_directions(
+    scaling: Scaling, shown: NDArray[np.bool_], directions: Directions, std: NDArray[np.float64]
+) -> Scaling:
+    """Return a scaling that takes the features that are shown, and directions of z-scores; nothing else is read.
+
+    Features may be scaled otherwise than to z-scores.
+    """
+    matter = shown | np.isin(scaling.features, directions.features)
+    used, center, spread = scaling.features[matter], scaling.center[matter], scaling.spread[matter]
+    positions = np.searchsorted(used, directions.features)
+    loadings = np.zeros((len(used), directions.loadings.shape[1]), np.float32)
+    loadings[positions] = directions.loadings * (spread[positions] / std[directions.features])[:, None]
+    return Scaling(used, center, spread, np.flatnonzero(shown[matter]), torch.from_numpy(loadings))
 
 
 def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:

@@ -111,6 +111,8 @@ class Network(nn.Module):
         self.logits = nn.Parameter(torch.zeros(problem.n_units, len(problem.candidates), device=device))
         items = torch.cat([problem.kept, problem.candidates])
         self.shown = items if members is None else features_of(items, members)
+        # Without kept features and groups, candidates are in the order of the rows.
+        self._shows_all = members is None and not len(problem.kept) and len(items) == len(problem.features)
         self._sizes = None if members is None else (members[items] >= 0).sum(dim=1)
         self.temperature, self.decoder = recipe.temperature[0], None
         if recipe.uses_network:
@@ -150,8 +152,10 @@ class Network(nn.Module):
         """
         if self._batch is None or self._batch[0] is not x:  # one batch may be all rows, every time
             batch = self.problem.targets.batch(x, center=not self.recipe.uses_codes)
-            known = None if batch.known is None else batch.known[:, self.shown]
-            self._batch = (x, batch._replace(x=batch.x[:, self.shown], known=known))
+            if not self._shows_all:
+                known = None if batch.known is None else batch.known[:, self.shown]
+                batch = batch._replace(x=batch.x[:, self.shown], known=known)
+            self._batch = (x, batch)
         recipe, batch, n_kept = self.recipe, self._batch[1], len(self.problem.kept)
         weights = torch.softmax((self.logits + noise) / self.temperature, dim=-1)
         view, by_gates = View(batch, recipe, None), recipe.graph_on == "gates"

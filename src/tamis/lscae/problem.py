@@ -14,10 +14,6 @@ ORDER, NOISE, EVALUATION, TARGETS = range(4)
 step or pass, so that a fit that goes on from a checkpoint, and processes that share a fit, draw the same ones."""
 
 
-MIN_SHARE = 0.25
-"""Where less than this share of a row's goal is known, it is scaled up no further."""
-
-
 class Batch(NamedTuple):
     """Some rows of a table, and what is to be reconstructed there.
 
@@ -47,25 +43,29 @@ class Batch(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What is to be reconstructed: features, or linear combinations of them.
+    """What is to be reconstructed: features, or directions of them, which rows have after the features.
 
     Attributes
     ----------
     features : Tensor of int (m,), optional
         The features; all by default.
-    loadings : Tensor (m, r), optional
-        Combinations ``f_c = Σ_j x_j l_jc`` of these; the features themselves by default.
+    n_directions : int
+        Number of directions, which are the goal if there are any.
     """
 
     features: Tensor | None = None
-    loadings: Tensor | None = None
+    n_directions: int = 0
 
     def batch(self, x: Tensor, center: bool) -> Batch:
-        """Return rows (rows, d) with their goal; NaN is missing, and a feature may be centred in the batch.
+        """Return rows as :class:`~tamis.lscae.rows.Scaling` takes them with their goal, centred in the batch or not.
 
-        A feature that is constant in a batch is smooth on any graph unless it is 0.
+        A feature that is constant in a batch is smooth on any graph unless it is 0. NaN is missing.
         """
-        known = None
+        goal = known = share = None
+        if self.n_directions:
+            x, goal, share = x.split([x.shape[1] - self.n_directions - 1, self.n_directions, 1], dim=1)
+            share = None if share.amin() == 1 else share
+            goal = goal - goal.mean(dim=0) if center else goal
         if x.isnan().any():
             known = (~x.isnan()).to(x.dtype)
             x = x.nan_to_num(nan=0.0)
@@ -73,20 +73,15 @@ class Targets(NamedTuple):
             x = x - x.mean(dim=0)
         elif center and known is not None:
             x = (x - x.sum(dim=0) / known.sum(dim=0).clamp_min(1)) * known
-        wanted = x if self.features is None else x[:, self.features]
-        there = known if known is None or self.features is None else known[:, self.features]
-        if self.loadings is None:
-            return Batch(x, wanted, known, there)
-        if there is None:
-            return Batch(x, wanted @ self.loadings)
-        energy = self.loadings.square().sum(dim=1, keepdim=True)
-        share = there @ energy / energy.sum()
-        return Batch(x, wanted @ self.loadings / share.clamp_min(MIN_SHARE), known, share)
+        if goal is not None:
+            return Batch(x, goal, known, share)
+        wanted: Any = slice(None) if self.features is None else self.features
+        return Batch(x, x[:, wanted], known, None if known is None else known[:, wanted])
 
     def count(self, n_features: int) -> int:
         """Return the number of targets."""
-        if self.loadings is not None:
-            return self.loadings.shape[1]
+        if self.n_directions:
+            return self.n_directions
         return n_features if self.features is None else len(self.features)
 
 
@@ -97,7 +92,7 @@ class Problem:
     Attributes
     ----------
     rows : Rows
-        The data.
+        The data: features, and directions after them if these are the targets.
     features : Tensor of int
         Positions in the table of the features of the rows; what follows is numbered as in the rows.
     n_units : int

@@ -16,7 +16,7 @@ from tamis.io.sources.source import TableSource, stacked
 
 
 class Rows(Protocol):
-    """Rows of a table as dense float32 tensors.
+    """Rows of a table, or what is taken of them, as dense float32 tensors.
 
     Attributes
     ----------
@@ -34,15 +34,34 @@ class Rows(Protocol):
         ...
 
 
+MIN_SHARE = 0.25
+"""Where less than this share of a row's directions is known, they are scaled up no further."""
+
+
 class Scaling(NamedTuple):
-    """Which features of a table are used, what is subtracted from them and what they are divided by."""
+    """What is taken of a table: scaled features and, after them, directions of features that are to be reconstructed.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        The features that are used.
+    center, spread : ndarray of float
+        What is subtracted from them, and what they are divided by.
+    shown : ndarray of int, optional
+        Positions among these of the features that are taken; all by default.
+    loadings : Tensor (features, r), optional
+        Directions ``f_c = Σ_j x_j l_jc``, none by default. A last column after them is the share of them that is known
+        where cells are missing; what is known of a direction is divided by it.
+    """
 
     features: NDArray[np.intp]
     center: NDArray[np.float64]
     spread: NDArray[np.float64]
+    shown: NDArray[np.intp] | None = None
+    loadings: Tensor | None = None
 
     def apply(self, block: Any) -> Tensor:
-        """Return ``(x − center) / spread`` of the used features, computed in float64, as float32.
+        """Return what is taken of rows, ``(x − center) / spread`` computed in float64, as float32; NaN is missing.
 
         The block has all features of the table, or the used ones only. The result is in C order whatever the block's,
         since the order of sums in products of matrices depends on it.
@@ -50,7 +69,15 @@ class Scaling(NamedTuple):
         block = block if block.shape[1] == len(self.features) else block[:, self.features]
         dense = block.toarray() if issparse(block) else block
         scaled = (dense.astype(np.float64, copy=False) - self.center) / self.spread
-        return torch.from_numpy(scaled.astype(np.float32, order="C"))
+        x = torch.from_numpy(scaled.astype(np.float32, order="C"))
+        if self.loadings is None:
+            return x
+        values, share, missing = x, torch.ones(len(x), 1), x.isnan()
+        if missing.any():
+            energy = self.loadings.square().sum(dim=1, keepdim=True)
+            values, share = x.nan_to_num(nan=0.0), (~missing).to(x.dtype) @ energy / energy.sum()
+        directions = values @ self.loadings / share.clamp_min(MIN_SHARE)
+        return torch.cat([x if self.shown is None else x[:, self.shown], directions, share], dim=1)
 
 
 class MemoryRows:
@@ -67,36 +94,38 @@ class MemoryRows:
     share : (int, int)
         Which part of every batch is taken, of how many.
     once : bool
-        Whether one pass is all that is asked for; else dense rows are scaled once and kept.
+        Whether one pass is all that is asked for; else what is taken of dense rows is computed once and kept.
     """
 
     def __init__(
         self, X: Any, scaling: Scaling, device: torch.device, share: tuple[int, int] = (0, 1), once: bool = False
     ):
         self.n_rows, self.device, self.share = -(-X.shape[0] // share[1]), device, share
-        self._table, self._scaling, self._scaled = X, scaling, None
+        self._table, self._scaling = X, scaling
+        self._whole: Tensor | None = None
         if issparse(X) and len(scaling.features) < X.shape[1]:
             self._table = X[:, scaling.features]
         elif not issparse(X) and not once:
-            self._scaled = torch.empty(X.shape[0], len(scaling.features), device=device)
             for rows in gen_batches(X.shape[0], max(1, BLOCK_VALUES // X.shape[1])):
-                self._scaled[rows] = scaling.apply(X[rows]).to(device)
+                block = scaling.apply(X[rows]).to(device)
+                self._whole = block.new_empty(len(X), block.shape[1]) if self._whole is None else self._whole
+                self._whole[rows] = block
 
     def batches(self, n_batches: int, rng: np.random.Generator, skip: int = 0) -> Iterator[Tensor]:
         """Yield all rows once, shuffled, in batches of nearly equal size, from the batch number ``skip`` on."""
         part, n_parts = self.share
         if n_batches == n_parts == 1:
             # The same tensor in every pass, in which a step may recognise it.
-            if self._scaled is None:
-                self._scaled = self._scaling.apply(self._table).to(self.device)
-            yield from [self._scaled][skip:]
+            if self._whole is None:
+                self._whole = self._scaling.apply(self._table).to(self.device)
+            yield from [self._whole][skip:]
             return
         for chosen in np.array_split(rng.permutation(self._table.shape[0]), n_batches)[skip:]:
             rows = chosen[part::n_parts]
-            if self._scaled is None:
+            if self._whole is None:
                 yield self._scaling.apply(self._table[rows]).to(self.device)
             else:
-                yield self._scaled[torch.from_numpy(rows).to(self.device)]
+                yield self._whole[torch.from_numpy(rows).to(self.device)]
 
 
 BUFFER_BYTES = 2**26

@@ -279,7 +279,7 @@ class LSCAE(FeatureSelector):
         # A structured array, which pandas.DataFrame takes as it is.
         kinds = [(name, int if name == "epoch" else float) for name in (best.history or [{"epoch": 0}])[0]]
         self.history_ = np.array([tuple(row.values()) for row in best.history], dtype=kinds)
-        self.scaling_, self.feature_means_ = tuple(result.scaling), task.statistics.mean
+        self.scaling_, self.feature_means_ = result.scaling[:3], task.statistics.mean
         self.decoder_weights_ = {name: value.numpy() for name, value in result.decoder.items()}
         self.decoder_features_ = result.features.numpy()
         self.units_, n_kept = best.chosen.numpy(), len(best.chosen) - len(best.probabilities)

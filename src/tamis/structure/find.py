@@ -1,6 +1,6 @@
 """find_structure: which features depend on others, or have several modes, above chance."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from warnings import warn
 
@@ -72,6 +72,8 @@ class Structure:
         How much of the feature its partner explains, from 0 to 1; at least 0.1 where several modes are the evidence.
     n_copies : ndarray of int, shape (n_features,)
         Number of near copies of each feature in the table; of more than 8,192 features, at least as many.
+    weights : ndarray of shape (n_features,)
+        How much each feature counts in the directions: its share, divided among near copies.
     directions : Directions
         The principal directions of the structured features that exceed chance.
     fdr, n_rows : float, int
@@ -85,6 +87,7 @@ class Structure:
     partner: Indices
     share: NDArray[np.float64]
     n_copies: Indices
+    weights: NDArray[np.float64]
     directions: Directions
     fdr: float
     n_rows: int
@@ -99,11 +102,6 @@ class Structure:
     def n_directions(self) -> int:
         """Number of directions of the structured features above chance."""
         return int(self.directions.loadings.shape[1])
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """How much each feature counts in the directions: its share, divided among near copies."""
-        return np.maximum(self.share / (1 + self.n_copies), MIN_SHARE)
 
     @property
     def order(self) -> Indices:
@@ -229,10 +227,10 @@ def examine(
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
     modal = structured[features] & (modes <= evidence)
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
-    none, carriers = Directions(features[:0], np.empty((0, 0))), np.flatnonzero(structured)
-    tested = Structure(every, structured, partner, share, n_copies, none, fdr, len(X), names)
+    weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), np.flatnonzero(structured)
     Z = standardised(dense_features(sample, carriers), batches)
-    return replace(tested, directions=principal_directions(Z, carriers, tested.weights[carriers], rng))
+    directions = principal_directions(Z, carriers, weights[carriers], rng)
+    return Structure(every, structured, partner, share, n_copies, weights, directions, fdr, len(X), names)
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
