@@ -58,6 +58,25 @@ def test_dependence_is_that_of_a_double_loop(table):
             assert T[i, j] == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_shapes_that_most_features_lack_are_multiplied_where_they_are(rng, missing):
+    X = (rng.random((90, 12)) < 0.4).astype(float)
+    X[:, ::5] = rng.standard_normal((90, 3))
+    X[rng.random(X.shape) < missing] = np.nan
+    basis = basis_of(X)
+    assert basis.present[1].sum() == 3
+    found = dependence(basis, basis)
+    continuous = np.flatnonzero(basis.present[1])
+    # Of these alone, none lacks a shape.
+    np.testing.assert_allclose(
+        dependence(some_of(basis, continuous), some_of(basis, continuous)), found[np.ix_(continuous, continuous)], 1e-5
+    )
+    # Of two binary ones, only the trends are compared.
+    binary = some_of(basis, np.setdiff1d(np.arange(12), continuous))
+    expected = dependence(binary, binary, PRODUCTS[:1])
+    np.testing.assert_allclose(np.delete(np.delete(found, continuous, 0), continuous, 1), expected, 1e-5)
+
+
 def test_the_trend_is_the_rank_correlation_of_spearman(rng):
     X = rng.standard_normal((60, 2)) @ [[1, 0.9], [0, 0.5]]
     basis = basis_of(X)

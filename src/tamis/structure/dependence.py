@@ -190,22 +190,26 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     is exponential. Near copies have ``inf``: they are no evidence for each other.
     """
     n = first.values.shape[2]
-    left, right = ([basis.present[pair[side]] for pair in products] for side, basis in enumerate((first, second)))
-    total = np.array(left, np.float32).T @ np.array(right, np.float32)
-    total = (1 - total) * np.float32(COST * n)
-    single, squares = np.zeros_like(total), np.empty_like(total)
-    met, of_copies = (1.0, float(n) ** 2) if first.complete else _where_both_are_observed(first, second)
-    for a, b in products:
-        np.matmul(first.values[a], second.values[b].T, out=squares)
+    # Which of the features have what each product takes.
+    has_left, has_right = first.present[[a for a, _ in products]], second.present[[b for _, b in products]]
+    total = (1 - has_left.T.astype(np.float32) @ has_right.astype(np.float32)) * np.float32(COST * n)
+    single, room = np.zeros_like(total), np.empty_like(total)
+    met, of_copies = (room, float(n) ** 2) if first.complete else _where_both_are_observed(first, second)
+    for (a, b), left, right in zip(products, has_left, has_right, strict=True):
+        # Of counts and rare features most lack most shapes, which are 0 and need not be multiplied.
+        some = (a or b) and left.sum() * right.sum() < total.size / 2
+        where: Any = np.ix_(left, right) if some else ...
+        x, y = (first.values[a, left], second.values[b, right]) if some else (first.values[a], second.values[b])
+        squares = np.matmul(x, y.T, out=None if some else room)
         squares *= squares
         if a == b == 0:
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
         if not first.complete:
-            squares /= met
-        total += squares
+            squares /= met[where]
+        total[where] += squares
         if a == b in SINGLE:
-            np.maximum(single, squares, out=single)
-    T = np.maximum(single, total, out=total)
+            single[where] = np.maximum(single[where], squares)
+    T: NDArray[np.float32] = np.maximum(single, total, out=total)
     T /= n
     T.flat[copies] = np.inf
     return T
