@@ -15,6 +15,8 @@ from research.panels.sets import SETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "gene-panels.md"
 HALVES = {"choosing": False, "confirming": True}
+OWN = ("LSCAE", "structure-pursuit")
+"""Selectors of tamis beside select_genes, which are shown, and not ranked as if they were ways of others."""
 
 
 def write_page(results: Path = RESULTS, page: Path = PAGE) -> Path:
@@ -61,17 +63,17 @@ def summary(rows: Sequence[Row], confirms: bool) -> str:
     sets = [name for name, one in SETS.items() if one.confirms == confirms and any(key[1] == name for key in known)]
     ways = [way for way in dict.fromkeys(key[0] for key in known) if all((way, name) in known for name in sets)]
     ways = [way for way in ways if way != ALL]
-    free = [way for way in ways if way not in LABELLED]
+    free = [way for way in ways if way not in (*LABELLED, *OWN)]
     if not sets or not free:
         return "No way has rows on all of these sets yet."
     values = {way: np.array([[_scores(known[way, name], size) for size in SIZES] for name in sets]) for way in ways}
     ranks = dict(zip(free, rankdata([-values[way] for way in free], axis=0).mean(axis=(1, 2, 3)), strict=True))
     table = []
-    for way in [*sorted(free, key=lambda one: float(ranks[one])), *(way for way in ways if way in LABELLED)]:
+    for way in [*sorted(free, key=lambda one: float(ranks[one])), *(way for way in ways if way not in free)]:
         seconds = float(np.median([known[way, name]["select_seconds"] for name in sets])) / len(SIZES)
         means = [f"{value:.3f}" for value in values[way].mean(axis=(0, 1))]
         at_100 = values[way][:, SIZES.index(100), list(SCORES).index("knn_overlap")].mean()
-        rank = f"{ranks[way]:.2f}" if way in ranks else "with cell types"
+        rank = f"{ranks[way]:.2f}" if way in ranks else "of tamis" if way in OWN else "with cell types"
         table.append([way, rank, *means, f"{at_100:.3f}", f"{seconds:.1f}"])
     headings = ["way", "mean rank", *SCORES.values(), "kNN overlap at 100", "median seconds"]
     shapes = ", ".join(f"{name} ({'×'.join(str(n) for n in known[ways[0], name]['shape'])})" for name in sets)
