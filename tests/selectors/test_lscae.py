@@ -64,3 +64,13 @@ def test_noise_that_few_rows_hold_does_not_own_the_graph(held_by):
     rare = np.stack([rng.permutation(np.arange(600) < held_by) for _ in range(200)], axis=1)
     X = np.hstack([rare, words])
     assert (LSCAE(6, random_state=0).fit(X).selected_ >= 200).all()
+
+
+def test_near_copies_are_not_selected_together_while_others_are_left(rng):
+    X = rng.standard_normal((200, 30))
+    X[:, 1:5] += 2 * X[:, :1]
+    X[:, 6:8] += 2 * X[:, 5:6]
+    X[:, 20:] = X[:, :10] + 0.02 * rng.standard_normal((200, 10))
+    for k in (3, 5, 8):
+        chosen = LSCAE(k, random_state=0).fit(X).selected_
+        assert len(set(chosen % 20)) == k

@@ -1,7 +1,10 @@
 import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
 
-from tamis.structure import Structure
-from tamis.structure.candidates import choose_candidates, filler_message, rank_rest
+from tamis.io.sources import open_source
+from tamis.structure import Structure, find_structure
+from tamis.structure.candidates import choose_candidates, filler_message, leave_out_copies, rank_rest
 from tamis.structure.directions import Directions
 from tamis.structure.evidence import discoveries, group_pvalues
 
@@ -17,6 +20,7 @@ def structure_with(pvalues, fdr=0.1):
         zeros,
         zeros.astype(int),
         zeros,
+        np.argsort(pvalues, kind="stable"),
         directions,
         fdr,
         100,
@@ -73,3 +77,51 @@ def test_a_group_without_evidence_at_all_has_none():
 def test_filler_is_told_in_a_sentence():
     assert "Only 3 features carry structure above chance; 2 of the 5" in filler_message(2, 5, 3)
     assert "No feature carries structure above chance" in filler_message(5, 5, 0)
+
+
+@pytest.fixture
+def copied(rng):
+    """Features 0 to 3 share a factor; 4 is a copy of 0, 5 a bent copy of 1, 6 a mirrored one, 7 another copy of 0."""
+    X = rng.standard_normal((300, 8))
+    X[:, :4] += 2 * X[:, :1]
+    X[:, 4:] = np.stack([X[:, 0], np.exp(X[:, 1]), -X[:, 1], 3 * X[:, 0]], axis=1) + 0.01 * rng.standard_normal(
+        (300, 4)
+    )
+    return X
+
+
+def left_of(X, n_free, kept=()):
+    """What is left of all features but the kept ones, and the features by evidence."""
+    structure, kept = find_structure(X, random_state=0), np.array(kept, np.intp)
+    candidates = choose_candidates(structure, np.setdiff1d(np.arange(X.shape[1]), kept), n_free)
+    return leave_out_copies(X, structure, candidates, kept, n_free, 0).tolist(), structure.order.tolist()
+
+
+COPIES = ({0, 4, 7}, {1, 5, 6}, {2}, {3})
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_of_near_copies_the_strongest_is_a_candidate(copied, rng, missing):
+    copied[rng.random(copied.shape) < missing] = np.nan
+    left, order = left_of(copied, 2)
+    assert set(left) == {min(some, key=order.index) for some in COPIES}
+
+
+def test_copies_of_kept_features_are_no_candidates(copied):
+    left, _ = left_of(copied, 1, kept=[4, 2])
+    assert not set(left) & (COPIES[0] | COPIES[2])
+    assert len(set(left) & COPIES[1]) == 1
+
+
+def test_copies_make_up_k(copied):
+    left, order = left_of(copied, 6)
+    distinct = {min(some, key=order.index) for some in COPIES}
+    again = [j for j in order if j not in distinct][:2]
+    assert set(left) == distinct | set(again)
+    assert len(left_of(copied, 8)[0]) == 8
+
+
+def test_a_sparse_table_and_one_on_disk_have_the_same_candidates(copied, tmp_path):
+    np.save(tmp_path / "X.npy", copied)
+    tables = [copied, csr_matrix(copied), open_source(tmp_path / "X.npy")]
+    assert len({tuple(sorted(left_of(X, 3)[0])) for X in tables}) == 1

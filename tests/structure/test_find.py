@@ -291,13 +291,13 @@ def test_no_structured_features_means_no_directions():
         nothing,
         nothing.astype(int),
         nothing,
+        np.arange(3),
         NONE,
         0.1,
         9,
         np.array(list("abc")),
     )
     assert structure.n_directions == structure.n_structured == 0
-    assert structure.order.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])

@@ -30,7 +30,7 @@ from tamis.lscae.refine import draw_samples, expected_shares, refine
 from tamis.lscae.rows import DiskRows, MemoryRows, Rows, Scaling, fits_in_buffer
 from tamis.lscae.training import Callback, train
 from tamis.structure import Structure, find_structure
-from tamis.structure.candidates import choose_candidates, directions_of, pursuit_of
+from tamis.structure.candidates import choose_candidates, directions_of, leave_out_copies, pursuit_of
 from tamis.structure.directions import Directions
 from tamis.structure.pursuit import shortlist
 
@@ -119,7 +119,7 @@ def examine_features(
     """Return which features carry structure, the directions to explain, and the features to choose from.
 
     The directions are those of the structured features or, without any, of the candidates. Of many candidates, those
-    stay that a pursuit would take.
+    stay that a pursuit would take, and of near copies one.
     """
     n_units = task.k - len(task.must_keep)
     with parallel_config("threading", n_jobs=n_threads):
@@ -132,6 +132,8 @@ def examine_features(
         if len(candidates) > recipe.shortlist * n_units > 0:
             stated = pursuit_of(X, directions, candidates, task.must_keep, task.owner, seed)
             candidates = shortlist(**stated, n_steps=n_units, per_step=recipe.shortlist)
+        if task.groups is None:
+            candidates = leave_out_copies(X, structure, candidates, task.must_keep, n_units, seed)
     return structure, directions, candidates
 
 

@@ -5,10 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.structure.dependence import PRODUCTS, dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import STRICT_FDR, discoveries
 from tamis.structure.find import Structure
-from tamis.structure.sample import dense_features, sample_rows, standardised
+from tamis.structure.sample import dense_features, rank_basis, sample_rows, standardised
+
+COPY_CELLS = 2**19
+"""Stored cells by which near copies among candidates are told."""
 
 
 class FillerWarning(UserWarning):
@@ -43,6 +47,30 @@ def choose_candidates(
     # With all features kept, one candidate is left, so that a table without structure has a goal.
     wanted[: max(1, n_free)] = True
     return items[first[wanted]]
+
+
+def leave_out_copies(
+    X: Any, structure: Structure, candidates: NDArray[np.intp], kept: NDArray[np.intp], n_free: int, seed: int
+) -> NDArray[np.intp]:
+    """Return candidates without near copies of kept features or of stronger candidates, as long as n_free are left.
+
+    A copy adds nothing, but agrees with what it is a copy of, which a graph rewards.
+    """
+    evidence = np.argsort(structure.order)
+    evidence[kept] = -1
+    suspects = np.unique(np.r_[kept, candidates])
+    suspects = suspects[structure.n_copies[suspects] > 0]
+    if len(suspects) < 2 or len(candidates) <= n_free:
+        return candidates
+    sample, rows = sample_rows(X, np.random.default_rng(seed), COPY_CELLS)
+    basis = rank_basis(dense_features(sample, suspects), [np.arange(len(rows))])
+    copies, stays = np.isposinf(dependence(basis, basis, PRODUCTS[:1])), np.isin(suspects, kept)
+    by_evidence = np.argsort(evidence[suspects], kind="stable")
+    for place in by_evidence[stays.sum() :]:
+        stays[place] = not (copies[place] & stays).any()
+    left_out = suspects[by_evidence[~stays[by_evidence]]]
+    n_missing = max(0, n_free - len(candidates) + len(left_out))
+    return candidates[~np.isin(candidates, left_out[n_missing:])]
 
 
 def directions_of(X: Any, structure: Structure, features: NDArray[np.intp]) -> Directions:

@@ -74,6 +74,8 @@ class Structure:
         Number of near copies of each feature in the table; of more than 8,192 features, at least as many.
     weights : ndarray of shape (n_features,)
         How much each feature counts in the directions: its share, divided among near copies.
+    order : ndarray of int, shape (n_features,)
+        All features by their evidence, the strongest first.
     directions : Directions
         The principal directions of the structured features that exceed chance.
     fdr, n_rows : float, int
@@ -88,6 +90,7 @@ class Structure:
     share: NDArray[np.float64]
     n_copies: Indices
     weights: NDArray[np.float64]
+    order: Indices
     directions: Directions
     fdr: float
     n_rows: int
@@ -102,11 +105,6 @@ class Structure:
     def n_directions(self) -> int:
         """Number of directions of the structured features above chance."""
         return int(self.directions.loadings.shape[1])
-
-    @property
-    def order(self) -> Indices:
-        """All features by their evidence, the strongest first."""
-        return np.lexsort((-self.share, self.pvalues))
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each feature, by its evidence."""
@@ -229,8 +227,8 @@ def examine(
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
     weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), np.flatnonzero(structured)
     Z = standardised(dense_features(sample, carriers), batches)
-    directions = principal_directions(Z, carriers, weights[carriers], rng)
-    return Structure(every, structured, partner, share, n_copies, weights, directions, fdr, len(X), names)
+    directions, order = principal_directions(Z, carriers, weights[carriers], rng), np.lexsort((-share, every))
+    return Structure(every, structured, partner, share, n_copies, weights, order, directions, fdr, len(X), names)
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
