@@ -23,7 +23,8 @@ def basis_of(X, n_shuffled=0, rng=None):
 
 
 def some_of(basis, features):
-    return RankBasis(basis.values[:, features], basis.present[:, features], basis.complete)
+    observed = None if basis.observed is None else basis.observed[features]
+    return RankBasis(basis.values[:, features], basis.present[:, features], observed)
 
 
 def strongest(X):

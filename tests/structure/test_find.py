@@ -282,6 +282,22 @@ def test_of_sparse_tables_too_wide_for_memory_the_most_frequent_features_are_tes
     assert (structure.partner[:3] >= 0).all()
 
 
+def test_a_middle_level_is_not_a_missing_cell(rng):
+    n, sign = 600, np.tile([-1.0, 1.0], 300)
+    X = np.floor(3 * np.argsort(np.argsort(rng.standard_normal((n, 12)), axis=0), axis=0) / n) - 1
+    for j in (0, 1):
+        # Equally often 1 and -1, and 0 in the other rows: the ranks of these are the mean rank.
+        outer = np.r_[
+            rng.choice(np.flatnonzero(sign > 0), 200, False), rng.choice(np.flatnonzero(sign < 0), 200, False)
+        ]
+        X[:, j] = 0
+        X[outer, j] = sign[outer]
+    X[0, 11] = np.nan
+    structure = find_structure(X, random_state=0)
+    assert structure.structured[:2].all()
+    assert not structure.n_copies.any()
+
+
 def test_no_structured_features_means_no_directions():
     nothing = np.zeros(3)
     structure = Structure(

@@ -133,7 +133,7 @@ def dependence_on_components(
         if len(others) > MAX_SUMMARISED:
             others = np.sort(rng.permutation(others)[:MAX_SUMMARISED])
         components, own_trends = randomized_svd(trends[others], N_COMPONENTS, random_state=0)[2], trends[own]
-        found, there = [], None if basis.complete else (own_trends != 0).astype(np.float32)
+        found, there = [], None if basis.observed is None else basis.observed[own].astype(np.float32)
         for draw in range(1 + -(-N_DRAWS // len(part))):
             order = np.arange(trends.shape[1])
             for rows in batches:
@@ -156,12 +156,13 @@ def _compare(
 
     With it are the partner, the number of near copies among the partners, and one of them, -1 without any.
     """
-    n_shapes, complete, found = max(products)[0] + 1, basis.complete, []
-    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], complete)
+    n_shapes, found = max(products)[0] + 1, []
+    known = [None if basis.observed is None else basis.observed[some] for some in (rows, partners)]
+    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], known[0])
     if isinstance(rows, slice):
-        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], complete)
+        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], known[1])
     else:  # the partners in a bucket are the first ones of its features
-        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], complete)
+        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], known[1])
     T = dependence(first, second, products)
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
@@ -194,7 +195,8 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     has_left, has_right = first.present[[a for a, _ in products]], second.present[[b for _, b in products]]
     total = (1 - has_left.T.astype(np.float32) @ has_right.astype(np.float32)) * np.float32(COST * n)
     single, room = np.zeros_like(total), np.empty_like(total)
-    met, of_copies = (room, float(n) ** 2) if first.complete else _where_both_are_observed(first, second)
+    complete = first.observed is None or second.observed is None
+    met, of_copies = (room, float(n) ** 2) if complete else _where_both_are_observed(first, second)
     for (a, b), left, right in zip(products, has_left, has_right, strict=True):
         # Of counts and rare features most lack most shapes, which are 0 and need not be multiplied.
         some = (a or b) and left.sum() * right.sum() < total.size / 2
@@ -204,7 +206,7 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
         squares *= squares
         if a == b == 0:
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
-        if not first.complete:
+        if not complete:
             squares /= met[where]
         total[where] += squares
         if a == b in SINGLE:
@@ -224,8 +226,7 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     that few rows carry are not near copies.
     """
     n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
-    # A trend is 0 in missing cells, and in the middle of few levels, which this takes for missing.
-    in_x, in_y = ((z != 0).astype(np.float32) for z in (x, y))
+    in_x, in_y = (np.asarray(basis.observed, np.float32) for basis in (first, second))
     met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)
     energy_x, energy_y = (z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None] for z in (x, y))
     # Features that no row has together are not copies.

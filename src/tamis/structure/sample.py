@@ -134,14 +134,15 @@ MIN_FEATURES = 2048
 
 
 class RankBasis(NamedTuple):
-    """Basis values (shapes, n_features, n_rows), which shapes a feature has, and whether all cells are there.
+    """Basis values (shapes, n_features, n_rows), which shapes a feature has, and its cells that are not missing.
 
     Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for shapes that are absent.
+    Where no cell of any feature is missing, ``observed`` (n_features, n_rows) is None.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
-    complete: bool
+    observed: NDArray[np.bool_] | None
 
 
 def largest_value(n: int) -> float:
@@ -166,6 +167,8 @@ def rank_basis(
     blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
     parallel = Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")
     parallel(delayed(_fill)(values[:, block], present[:, block], X[:, block], batches) for block in blocks)
+    missing = np.isnan(X.T)
+    observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
     for start in range(d, d + n_shuffled, width):
         some = slice(start, min(start + width, d + n_shuffled))
         drawn, order = rng.permutation(d)[: some.stop - start], np.arange(n)
@@ -173,7 +176,9 @@ def rank_basis(
             order[rows] = rng.permutation(rows)
         values[:, some] = values[:, drawn][:, :, order]
         present[:, some] = present[:, drawn]
-    return RankBasis(values, present, not np.isnan(X).any())
+        if observed is not None:
+            observed[some] = observed[drawn][:, order]
+    return RankBasis(values, present, observed)
 
 
 def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
