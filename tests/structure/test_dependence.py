@@ -188,7 +188,7 @@ def test_strengths_in_wide_tables_are_those_of_the_partners(wide, rng):
 def test_copies_in_wide_tables_are_counted_once(wide, rng):
     values = wide.values.copy()
     values[:, 1:3] = values[:, :1]
-    found, _ = strongest_dependence(RankBasis(values, wide.present, True), 4000, rng)
+    found, _ = strongest_dependence(RankBasis(values, wide.present, None), 4000, rng)
     assert found.n_copies[:3].tolist() == [2, 2, 2]
 
 

@@ -48,6 +48,21 @@ def test_noise_has_few_directions_and_at_least_one(rng):
     assert np.mean(counts) < 5  # chance leaves about half of the places above it, one after the other
 
 
+def test_a_strong_block_does_not_hide_weaker_ones(rng):
+    blocks, weights = [], []
+    for size, share in ((20, 0.9), (3, 0.6), (3, 0.6)):
+        blocks.append(
+            np.sqrt(share) * rng.standard_normal((800, 1)) + np.sqrt(1 - share) * rng.standard_normal((800, size))
+        )
+        weights += [share**2] * size
+    Z = standardised(np.hstack(blocks), [np.arange(800)])
+    found = principal_directions(Z, np.arange(26), np.array(weights), rng)
+    assert found.loadings.shape[1] == 3
+    largest = np.abs(found.loadings).argmax(axis=0)
+    assert largest[0] < 20
+    assert {int(j - 20) // 3 for j in largest[1:]} == {0, 1}
+
+
 def test_one_feature_has_one_direction(rng):
     Z = standardised(rng.standard_normal((50, 1)), [np.arange(50)])
     found = principal_directions(Z, np.array([0]), np.array([0.3]), rng)

@@ -103,6 +103,20 @@ def test_features_with_one_mode_are_not_called_multimodal(rng, law):
     assert pvalues.min() > 1e-4
 
 
+ATOMS = {
+    "a limit of detection": lambda x, rng: np.maximum(x, np.quantile(x, 0.045, axis=0)),
+    "a cap": lambda x, rng: np.minimum(x, np.quantile(x, 0.96, axis=0)),
+    "favourite numbers": lambda x, rng: np.where(rng.random(x.shape) < 0.1, x.round(), x.round(2)),
+}
+
+
+@pytest.mark.parametrize("atom", ATOMS)
+def test_a_value_that_is_repeated_more_than_its_neighbours_is_no_mode(rng, atom):
+    noise, two = rng.standard_normal((1000, 100)), rng.standard_normal((1000, 20)) + 5 * rng.integers(2, size=(1000, 1))
+    assert (multimodality_pvalues(ATOMS[atom](noise, rng)) < 0.05).mean() <= 0.05
+    assert (multimodality_pvalues(ATOMS[atom](two, rng)) < 0.01).all()
+
+
 @pytest.mark.parametrize("decimals", [16, 1], ids=["continuous", "rounded"])
 def test_two_modes_are_called(rng, decimals):
     assert multimodality_pvalues(two_modes(rng, 10).round(decimals)).max() < 1e-3

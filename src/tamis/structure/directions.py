@@ -14,6 +14,9 @@ Array = NDArray[np.float64]
 SHUFFLED_TABLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
 
+MAX_DIRECTIONS = 256
+"""Directions of largest variance that are looked at; others would count for little."""
+
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
@@ -37,9 +40,11 @@ class Directions:
 def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.random.Generator) -> Directions:
     """Compute the principal directions, above chance, of standardised features Z (n, m) at some positions of a table.
 
-    With weights w and ``Y = Z diag(√w)`` the eigenvalues ``λ_1 ≥ λ_2 ≥ …`` of ``Y Yᵀ`` count up to the last before one
-    does not exceed that of the same place of Y with the rows of every feature shuffled (parallel analysis, Horn 1965);
-    the first one always counts.
+    With weights w, ``Y = Z diag(√w)`` and the eigenvalues ``λ_c`` and eigenvectors ``v_c`` of ``YᵀY``, independent
+    features would have ``λ_c ≈ n Σ_j w_j v_jc²``, so that ``λ_c / Σ_j w_j v_jc²`` tells how much the features of a
+    direction share, whatever their weights. In the order of these quotients, directions count up to the last before one
+    does not exceed the eigenvalue of the same place of Z with the rows of every feature shuffled (parallel analysis,
+    Horn 1965); the first one always counts.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -49,17 +54,21 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
         # The smaller one of YᵀY and YYᵀ, which share their positive eigenvalues; the last one is not shuffled.
         gram = np.zeros((min(n, m),) * 2)
         for start in range(0, m, width):
-            Y = Z[:, start : start + width] * roots[start : start + width]
-            Y = rng.permuted(Y, axis=0) if table < SHUFFLED_TABLES else Y
+            part = Z[:, start : start + width]
+            Y = rng.permuted(part, axis=0) if table < SHUFFLED_TABLES else part * roots[start : start + width]
             gram += Y.T @ Y if m <= n else Y @ Y.T
         if table < SHUFFLED_TABLES:
-            chance.append(np.linalg.eigvalsh(gram))
-    values, vectors = np.linalg.eigh(gram)
-    above = values[::-1] > np.maximum(np.mean(chance, axis=0)[::-1], 1e-9 * values[-1])
-    n_above = max(1, int(np.logical_and.accumulate(above).sum()))
-    values, vectors = values[::-1][:n_above], vectors[:, ::-1][:, :n_above]
+            chance.append(np.linalg.eigvalsh(gram)[::-1])
+    values, vectors = (part[..., ::-1][..., :MAX_DIRECTIONS] for part in np.linalg.eigh(gram))
+    n_real = max(1, int((values > 1e-9 * values[0]).sum()))
+    values, vectors = values[:n_real], vectors[:, :n_real]
     if n < m:
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
+    shared = values / (weights @ vectors**2)
+    order = np.argsort(-shared, kind="stable")
+    above = shared[order] > np.mean(chance, axis=0)[: len(order)]
+    chosen = np.sort(order[: max(1, int(np.logical_and.accumulate(above).sum()))])
+    values, vectors = values[chosen], vectors[:, chosen]
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
     return Directions(features, roots[:, None] * vectors * scale)
