@@ -15,7 +15,10 @@ SHUFFLED_TABLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
 
 MAX_DIRECTIONS = 256
-"""Directions of largest variance that are looked at; others would count for little."""
+"""Directions of largest variance among which those above chance are found; others would count for little."""
+
+MARGIN = 1.1
+"""By how much what the features of a direction share must exceed chance: they were chosen for it, some by chance."""
 
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
@@ -40,11 +43,12 @@ class Directions:
 def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.random.Generator) -> Directions:
     """Compute the principal directions, above chance, of standardised features Z (n, m) at some positions of a table.
 
-    With weights w, ``Y = Z diag(√w)`` and the eigenvalues ``λ_c`` and eigenvectors ``v_c`` of ``YᵀY``, independent
-    features would have ``λ_c ≈ n Σ_j w_j v_jc²``, so that ``λ_c / Σ_j w_j v_jc²`` tells how much the features of a
-    direction share, whatever their weights. In the order of these quotients, directions count up to the last before one
-    does not exceed the eigenvalue of the same place of Z with the rows of every feature shuffled (parallel analysis,
-    Horn 1965); the first one always counts.
+    With weights w and ``Y = Z diag(√w)``, let ``λ_1 ≥ λ_2 ≥ …`` be the eigenvalues and ``v_c`` the eigenvectors of
+    ``YᵀY``. Directions count up to the last before one does not exceed that of the same place of Y with every feature
+    shuffled by itself (parallel analysis, Horn 1965); the first one always counts. Features that weigh much raise that
+    chance for others, too. So a direction also counts if its features share enough, whatever their weights:
+    independent ones would have ``λ_c ≈ n Σ_j w_j v_jc²``, and the quotient of both is by chance at most
+    ``(1 + √(m/n))²`` (Marchenko and Pastur, 1967).
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -55,7 +59,7 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
         gram = np.zeros((min(n, m),) * 2)
         for start in range(0, m, width):
             part = Z[:, start : start + width]
-            Y = rng.permuted(part, axis=0) if table < SHUFFLED_TABLES else part * roots[start : start + width]
+            Y = (rng.permuted(part, axis=0) if table < SHUFFLED_TABLES else part) * roots[start : start + width]
             gram += Y.T @ Y if m <= n else Y @ Y.T
         if table < SHUFFLED_TABLES:
             chance.append(np.linalg.eigvalsh(gram)[::-1])
@@ -64,10 +68,10 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
     values, vectors = values[:n_real], vectors[:, :n_real]
     if n < m:
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
+    by_place = np.logical_and.accumulate(values > np.mean(chance, axis=0)[: len(values)])
+    by_place[0] = True
     shared = values / (weights @ vectors**2)
-    order = np.argsort(-shared, kind="stable")
-    above = shared[order] > np.mean(chance, axis=0)[: len(order)]
-    chosen = np.sort(order[: max(1, int(np.logical_and.accumulate(above).sum()))])
+    chosen = np.flatnonzero(by_place | (shared > MARGIN * (np.sqrt(n) + np.sqrt(m)) ** 2))
     values, vectors = values[chosen], vectors[:, chosen]
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
