@@ -214,6 +214,15 @@ def many_factors(rng: np.random.Generator, n: int, m: int) -> Block:
     return scores[:, owner] + rng.standard_normal((n, len(owner))), owner
 
 
+def unequal_blocks(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
+    """One strong factor of many features beside weaker ones of few features; one of each is enough."""
+    n, n_weak = max(n, 300), int(rng.integers(2, 7))
+    owner = np.repeat(np.arange(n_weak + 1), np.r_[rng.integers(10, 31), rng.integers(3, 7, n_weak)])
+    share = np.r_[rng.uniform(0.8, 0.95), rng.uniform(0.5, 0.75, n_weak)][owner]
+    scores = rng.standard_normal((n, n_weak + 1))[:, owner]
+    return np.sqrt(share) * scores + np.sqrt(1 - share) * rng.standard_normal(scores.shape), owner
+
+
 def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
     """One factor with the tails of t(3)."""
     m = max(3, m)

@@ -85,6 +85,7 @@ KINDS: dict[str, Kind] = {
             blocks.weak_factor,
             blocks.factors,
             blocks.many_factors,
+            blocks.unequal_blocks,
             blocks.heavy_factor,
             blocks.shocks,
             blocks.faint_factor,
@@ -105,10 +106,13 @@ KINDS: dict[str, Kind] = {
 }
 """Kinds of one structure among independent noise."""
 
-SIZED = ("rare_events", "shocks", "faint_factor", "crowd")
+SIZED = ("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks")
 """Kinds that need a number of rows of their own; they are not mixed with others."""
 
-MIXED = ("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise")
+MIXED = (
+    *("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise"),
+    "censored_noise",
+)
 """Kinds that are made of others, or whose nuisance is not independent noise."""
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
@@ -155,6 +159,7 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
         "correlated_nuisance": blocks.two_clusters,
         "moons_copied_nuisance": blocks.moons,
         "lognormal_noise": blocks.lognormal_clusters,
+        "censored_noise": blocks.factor,
     }.get(kind)
     block, groups = (source or KINDS[kind])(rng, max(n, 300) if source is not None else n, min(m, 8) if source else m)
     law = "log-normal" if kind == "lognormal_noise" else "normal" if source is not None else None
@@ -183,4 +188,15 @@ def _nuisance(kind: str, rng: np.random.Generator, n: int, d: int, law: str | No
         places = np.arange(min(d, 300))
         root = np.linalg.cholesky((-0.25) ** np.abs(places[:, None] - places))
         return rng.standard_normal((n, len(places))) @ root.T
-    return noise_features(rng, n, d, law)
+    noise = noise_features(rng, n, d, law)
+    return _censored(rng, noise) if kind == "censored_noise" else noise
+
+
+def _censored(rng: np.random.Generator, noise: Array) -> Array:
+    """Return features with a limit of detection, a cap, or a preference for whole numbers, as a die decides."""
+    low, high = (
+        np.array([np.quantile(x, q) for x, q in zip(noise.T, share, strict=True)])
+        for share in rng.uniform([[0.01], [0.94]], [[0.06], [0.99]], (2, noise.shape[1]))
+    )
+    heaped = np.where(rng.random(noise.shape) < rng.uniform(0.05, 0.4, noise.shape[1]), noise.round(), noise.round(2))
+    return np.choose(rng.integers(3, size=noise.shape[1]), [np.maximum(noise, low), np.minimum(noise, high), heaped])
