@@ -20,6 +20,9 @@ MAX_DIRECTIONS = 256
 MARGIN = 1.1
 """By how much what the features of a direction share must exceed chance: they were chosen for it, some by chance."""
 
+MIN_CORRELATION = 0.15
+"""How much they must correlate on average: weak dependence of all on all, as of neighbours in a chain, is no block."""
+
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
@@ -46,9 +49,10 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
     With weights w and ``Y = Z diag(√w)``, let ``λ_1 ≥ λ_2 ≥ …`` be the eigenvalues and ``v_c`` the eigenvectors of
     ``YᵀY``. Directions count up to the last before one does not exceed that of the same place of Y with every feature
     shuffled by itself (parallel analysis, Horn 1965); the first one always counts. Features that weigh much raise that
-    chance for others, too. So a direction also counts if its features share enough, whatever their weights:
-    independent ones would have ``λ_c ≈ n Σ_j w_j v_jc²``, and the quotient of both is by chance at most
-    ``(1 + √(m/n))²`` (Marchenko and Pastur, 1967).
+    chance for others, too. So a direction also counts if its features are alike, whatever their weights: independent
+    ones would have ``λ_c ≈ n Σ_j w_j v_jc²``, the quotient ``q_c`` of both is by chance at most ``(1 + √(m/n))²``
+    (Marchenko and Pastur, 1967), and ``(q_c − 1) / (p_c − 1)`` is about the mean correlation of its
+    ``p_c = 1 / Σ_j v_jc⁴`` features.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -70,8 +74,10 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
     by_place = np.logical_and.accumulate(values > np.mean(chance, axis=0)[: len(values)])
     by_place[0] = True
-    shared = values / (weights @ vectors**2)
-    chosen = np.flatnonzero(by_place | (shared > MARGIN * (np.sqrt(n) + np.sqrt(m)) ** 2))
+    # Independent features would have the variance 1 in units of their weights, n_alike equal ones n_alike.
+    shared, n_alike = values / (n * (weights @ vectors**2)), 1 / (vectors**4).sum(axis=0)
+    alike = (shared > MARGIN * (1 + np.sqrt(m / n)) ** 2) & (shared - 1 > MIN_CORRELATION * (n_alike - 1))
+    chosen = np.flatnonzero(by_place | alike)
     values, vectors = values[chosen], vectors[:, chosen]
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
