@@ -48,6 +48,13 @@ def test_noise_has_few_directions_and_at_least_one(rng):
     assert np.mean(counts) < 5  # chance leaves about half of the places above it, one after the other
 
 
+def test_there_may_be_hundreds_of_directions(rng):
+    scores = rng.standard_normal((4000, 300))
+    Z = standardised(np.hstack([scores, scores + 0.3 * rng.standard_normal(scores.shape)]), [np.arange(4000)])
+    found = principal_directions(Z, np.arange(600), np.ones(600), rng)
+    assert found.loadings.shape[1] >= 280
+
+
 def test_a_strong_block_does_not_hide_weaker_ones(rng):
     blocks, weights = [], []
     for size, share in ((20, 0.9), (3, 0.6), (3, 0.6)):

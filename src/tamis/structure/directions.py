@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 SHUFFLED_TABLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
 
-MAX_DIRECTIONS = 256
-"""Directions of largest variance among which those above chance are found; others would count for little."""
+MIN_EXAMINED = 256
+"""Directions of largest variance, at least, among which those above chance are found; others count for little."""
 
 MARGIN = 1.1
 """By how much what the features of a direction share must exceed chance: they were chosen for it, some by chance."""
@@ -67,13 +67,13 @@ def principal_directions(Z: Array, features: Indices, weights: Array, rng: np.ra
             gram += Y.T @ Y if m <= n else Y @ Y.T
         if table < SHUFFLED_TABLES:
             chance.append(np.linalg.eigvalsh(gram)[::-1])
-    values, vectors = (part[..., ::-1][..., :MAX_DIRECTIONS] for part in np.linalg.eigh(gram))
-    n_real = max(1, int((values > 1e-9 * values[0]).sum()))
-    values, vectors = values[:n_real], vectors[:, :n_real]
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(gram))
+    by_place = np.logical_and.accumulate(values > np.maximum(np.mean(chance, axis=0), 1e-9 * values[0]))
+    by_place[0] = True
+    n_examined = min(int((values > 1e-9 * values[0]).sum()), max(MIN_EXAMINED, 2 * int(by_place.sum())))
+    values, vectors, by_place = values[:n_examined], vectors[:, :n_examined], by_place[:n_examined]
     if n < m:
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
-    by_place = np.logical_and.accumulate(values > np.mean(chance, axis=0)[: len(values)])
-    by_place[0] = True
     # Independent features would have the variance 1 in units of their weights, n_alike equal ones n_alike.
     shared, n_alike = values / (n * (weights @ vectors**2)), 1 / (vectors**4).sum(axis=0)
     alike = (shared > MARGIN * (1 + np.sqrt(m / n)) ** 2) & (shared - 1 > MIN_CORRELATION * (n_alike - 1))
