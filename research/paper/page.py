@@ -22,7 +22,7 @@ export TAMIS_DATA=...    # a folder with the data sets; `python -m research.pape
 {commands}
 ```
 """
-OLDER = ("table-results", "table-tuning")
+OLDER = ("table-tuning",)
 """Experiments whose kept rows of LS-CAE were made with the defaults of the first version."""
 
 QUICK = (
