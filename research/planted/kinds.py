@@ -113,7 +113,7 @@ MIXED = (
     *("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise"),
     "censored_noise",
 )
-"""Kinds that are made of others, or whose nuisance is not independent noise."""
+"""Kinds that are made of others, or that have a nuisance of their own."""
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "normal": lambda rng, size: rng.standard_normal(size),

@@ -195,8 +195,9 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     has_left, has_right = first.present[[a for a, _ in products]], second.present[[b for _, b in products]]
     total = (1 - has_left.T.astype(np.float32) @ has_right.astype(np.float32)) * np.float32(COST * n)
     single, room = np.zeros_like(total), np.empty_like(total)
-    complete = first.observed is None or second.observed is None
-    met, of_copies = (room, float(n) ** 2) if complete else _where_both_are_observed(first, second)
+    met, of_copies = None, float(n) ** 2
+    if first.observed is not None:
+        met, of_copies = _where_both_are_observed(first, second)
     for (a, b), left, right in zip(products, has_left, has_right, strict=True):
         # Of counts and rare features most lack most shapes, which are 0 and need not be multiplied.
         some = (a or b) and left.sum() * right.sum() < total.size / 2
@@ -206,7 +207,7 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
         squares *= squares
         if a == b == 0:
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
-        if not complete:
+        if met is not None:
             squares /= met[where]
         total[where] += squares
         if a == b in SINGLE:
