@@ -125,7 +125,8 @@ def test_explained_shares_are_those_of_ridge_regressions(table, structure):
     errors, total = np.zeros(3), 0.0
     for known, held in (halves, halves[::-1]):
         rng = np.random.default_rng(0)
-        found = principal_directions(Z[known][:, features], features, structure.weights[features], rng)
+        weights, n_copies = structure.weights[features], structure.n_copies[features]
+        found = principal_directions(Z[known][:, features], features, weights, n_copies, rng)
         goal, unseen = found.scores(Z[known]), found.scores(Z[held])
         total += (unseen**2).sum()
         for number, some in enumerate(lists):
@@ -142,8 +143,8 @@ def test_lists_longer_than_the_rows_are_explained_by_the_same_regression(rng):
     features = np.flatnonzero(structure.structured)
     error, total = 0.0, 0.0
     for known, held in (halves, halves[::-1]):
-        weights = structure.weights[features]
-        found = principal_directions(Z[known][:, features], features, weights, np.random.default_rng(0))
+        weights, n_copies, rng = structure.weights[features], structure.n_copies[features], np.random.default_rng(0)
+        found = principal_directions(Z[known][:, features], features, weights, n_copies, rng)
         goal, unseen = found.scores(Z[known]), found.scores(Z[held])
         model = Ridge(RIDGE * 30, fit_intercept=False).fit(Z[known], goal)
         predicted = model.predict(Z[held]).reshape(unseen.shape)

@@ -140,10 +140,10 @@ def explained_shares(sample: Any, lists: list[Indices], structure: Structure, ha
     features = np.unique(np.concatenate([structured, *lists]))
     Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
     structured, *lists = (np.searchsorted(features, some) for some in (structured, *lists))
-    weights = structure.weights[structure.structured]
+    weights, n_copies = structure.weights[structure.structured], structure.n_copies[structure.structured]
     errors, total = np.zeros(len(lists)), 0.0
     for known, held in (halves, halves[::-1]):
-        found = principal_directions(Z[known][:, structured], structured, weights, np.random.default_rng(0))
+        found = principal_directions(Z[known][:, structured], structured, weights, n_copies, np.random.default_rng(0))
         goal, unseen = found.scores(Z[known]), found.scores(Z[held])
         total += float((unseen**2).sum())
         for number, some in enumerate(lists):

@@ -78,7 +78,7 @@ def directions_of(X: Any, structure: Structure, features: NDArray[np.intp]) -> D
     rng, features = np.random.default_rng(0), np.sort(features)
     sample, rows = sample_rows(X, rng)
     Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
-    return principal_directions(Z, features, structure.weights[features], rng)
+    return principal_directions(Z, features, structure.weights[features], structure.n_copies[features], rng)
 
 
 def pursuit_of(

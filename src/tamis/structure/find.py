@@ -13,12 +13,7 @@ from tamis.extras import require
 from tamis.features import owners
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
-from tamis.structure.dependence import (
-    Strongest,
-    deal_parts,
-    dependence_on_components,
-    strongest_dependence,
-)
+from tamis.structure.dependence import Strongest, deal_parts, dependence_on_components, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import (
@@ -227,7 +222,8 @@ def examine(
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
     weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), np.flatnonzero(structured)
     Z = standardised(dense_features(sample, carriers), batches)
-    directions, order = principal_directions(Z, carriers, weights[carriers], rng), np.lexsort((-share, every))
+    directions = principal_directions(Z, carriers, weights[carriers], n_copies[carriers], rng)
+    order = np.lexsort((-share, every))
     return Structure(every, structured, partner, share, n_copies, weights, order, directions, fdr, len(X), names)
 
 

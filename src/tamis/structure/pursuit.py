@@ -23,12 +23,7 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
 
 
 def pursue(
-    Z: Array,
-    goal: Array,
-    candidates: Indices,
-    kept: Indices,
-    n_steps: int,
-    items: Indices | None = None,
+    Z: Array, goal: Array, candidates: Indices, kept: Indices, n_steps: int, items: Indices | None = None
 ) -> tuple[Indices, Array]:
     """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
 
@@ -54,13 +49,7 @@ def pursue(
 
 
 def shortlist(
-    Z: Array,
-    goal: Array,
-    candidates: Indices,
-    kept: Indices,
-    n_steps: int,
-    per_step: int,
-    items: Indices | None = None,
+    Z: Array, goal: Array, candidates: Indices, kept: Indices, n_steps: int, per_step: int, items: Indices | None = None
 ) -> Indices:
     """Select the candidates, or items, with the largest gains at each step of a pursuit, ``per_step`` new ones each."""
     names, steps = _begin(Z, goal, candidates, kept, items)
