@@ -92,7 +92,7 @@ def test_smoothness_agrees_with_the_selectors_score(rng):
 
     Z = standardised(rng.standard_normal((40, 3)))
     x = torch.from_numpy(Z)
-    expected = score(View(Batch(x, x), DEFAULT, x @ x.mT))
+    expected = score(View(Batch(x, x), DEFAULT, x @ x.mT)) / x.square().sum()
     assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
 
 
@@ -110,3 +110,8 @@ def test_random_lists_hold_no_constant_columns(rng):
     X[:, 3] = 0
     for columns in metrics.random_columns(metrics.dense_sample(X), 5, 4):
         assert sorted(columns) == [0, 1, 2, 4, 5]
+
+
+def test_labels_that_differ_in_every_row_give_no_warnings(rng):
+    sample = metrics.dense_sample(np.repeat(rng.normal(size=(10, 3)), 3, axis=0))
+    assert 0 < metrics.score_columns(sample, [0, 1], np.arange(30))["accuracy"] < 1

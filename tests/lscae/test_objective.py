@@ -6,9 +6,11 @@ import torch
 
 from tamis.lscae.decoder import Decoder
 from tamis.lscae.objective import (
+    RIDGE,
     TERMS,
     View,
     evaluate,
+    linear_residuals,
     loss,
     objective,
     observed_distances,
@@ -105,7 +107,7 @@ def decoder():
     return Decoder((3, 5, 4), torch.Generator().manual_seed(2)).double()
 
 
-def view_of(x, logits, decoder, recipe=NETWORK, targets=Targets()):  # noqa: B008 (a named tuple)
+def view_of(x, logits, decoder, recipe=NETWORK, targets=Targets(), linear=False):  # noqa: B008 (a named tuple)
     weights = torch.softmax(logits, dim=-1)
     codes = x @ weights.mT
     shown = x * weights.amax(dim=0) if recipe.graph_on == "gates" else codes
@@ -114,6 +116,7 @@ def view_of(x, logits, decoder, recipe=NETWORK, targets=Targets()):  # noqa: B00
         recipe,
         shown @ shown.mT,
         decoded=decoder(codes) if recipe.uses_network else None,
+        linear=(shown, len(logits)) if linear else None,
         probabilities=weights,
     )
 
@@ -151,13 +154,39 @@ def naive_walk(points, variance, self_loops, steps):
 
 @pytest.mark.parametrize("self_loops", [True, False])
 @pytest.mark.parametrize("steps", [1, 2, 5])
-@pytest.mark.parametrize("normalize", [True, False])
-def test_score_agrees_with_loops(x, self_loops, steps, normalize):
-    recipe = Recipe(bandwidth=1.3, self_loops=self_loops, diffusion_steps=steps, normalize_score=normalize)
+def test_score_agrees_with_loops(x, self_loops, steps):
+    recipe = Recipe(bandwidth=1.3, self_loops=self_loops, diffusion_steps=steps)
     walk = naive_walk(x, 1.3**2, self_loops, steps)
     trace = sum(walk[i][j] * x[i, f].item() * x[j, f].item() for f in range(4) for i in range(7) for j in range(7))
-    energy = x.square().sum().item() if normalize else 1.0
-    assert score(hard_view(x, recipe)).item() == pytest.approx(trace / energy, rel=1e-9)
+    assert score(hard_view(x, recipe)).item() == pytest.approx(trace, rel=1e-9)
+
+
+def share_by_loops(x, goal, k):
+    """Solve the ridge regression anew without each row, and predict that row."""
+    error, penalty = 0.0, RIDGE * x.square().sum() / k
+    for i in range(len(x)):
+        others = torch.arange(len(x)) != i
+        C = x[others]
+        coefficients = torch.linalg.solve(C.T @ C + penalty * torch.eye(x.shape[1]), C.T @ goal[others])
+        error += (goal[i] - x[i] @ coefficients).square().sum().item()
+    return error / goal.square().sum().item()
+
+
+@pytest.mark.parametrize("m", [1, 4, 6, 7, 9, 30], ids="{} features of 7 rows".format)
+def test_a_linear_map_predicts_each_row_from_the_others(x, m):
+    generator = torch.Generator().manual_seed(5)
+    features = 0.3 * torch.randn(7, m, dtype=torch.float64, generator=generator)
+    residuals = linear_residuals(features, x, 3)
+    share = (residuals.square().sum() / x.square().sum()).item()
+    assert share == pytest.approx(share_by_loops(features, x, 3))
+
+
+@pytest.mark.parametrize("on", ["gates", "concrete"])
+def test_beside_the_graph_the_geometric_mean_of_both_decoders_counts(x, logits, decoder, on):
+    recipe = replace(GRAPH, graph_on=on)
+    by_graph, both = (view_of(x, logits, decoder, recipe, linear=linear) for linear in (False, True))
+    linearly = share_by_loops(both.linear[0].detach(), x, 3)
+    assert reconstruction(both).item() == pytest.approx(math.sqrt(reconstruction(by_graph).item() * linearly))
 
 
 def test_redundancy_agrees_with_loops(x, logits, decoder):
@@ -175,8 +204,9 @@ def test_redundancy_agrees_with_loops(x, logits, decoder):
 def test_gradients_of_the_terms(x, logits, decoder, term, on, recipe, bandwidth):
     targets = Targets() if recipe.uses_network else SOME
     recipe = replace(recipe, graph_on=on, bandwidth=bandwidth)
+    linear = not recipe.uses_network
     assert torch.autograd.gradcheck(
-        lambda values: TERMS[term].value(view_of(x, values, decoder, recipe, targets)), logits
+        lambda values: TERMS[term].value(view_of(x, values, decoder, recipe, targets, linear)), logits
     )
 
 

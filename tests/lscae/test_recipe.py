@@ -30,7 +30,6 @@ CHANGES = {
     "bandwidth": (QUICK, "nearest"),
     "diffusion_steps": (QUICK, 3),
     "self_loops": (QUICK, True),
-    "normalize_score": (QUICK, False),
     "redundancy_penalty": (replace(QUICK, max_epochs=40), 50.0),
     "temperature": (QUICK, (3.0, 0.5)),
     "annealing": (QUICK, "exponential"),
@@ -59,7 +58,6 @@ BAD = {
     "bandwidth": ["median", ("mean", -1), ("median", 1), ("mean",), 0.0],
     "diffusion_steps": [0, "auto", 1.5],
     "self_loops": [1],
-    "normalize_score": [None],
     "redundancy_penalty": [-1, float("inf"), "large"],
     "temperature": [(1.0,), (1.0, 0.0), 3],
     "annealing": ["cosine"],
@@ -118,7 +116,7 @@ def test_the_paper_preset_is_the_paper():
     assert Recipe(
         terms=("reconstruction", "score"), structure_first=False, decoder="network", hidden_units=(128, 128),
         readout="trained", graph_on="concrete", bandwidth="nearest", diffusion_steps=1, self_loops=True,
-        normalize_score=False, redundancy_penalty=100.0, temperature=(10.0, 0.01), annealing="linear",
+        redundancy_penalty=100.0, temperature=(10.0, 0.01), annealing="linear",
         selector_lr=1.0, decoder_lr=0.01, batch_size=64, max_epochs=300, n_init=1,
     ) == PAPER == PRESETS["paper"]  # fmt: skip
 

@@ -191,7 +191,7 @@ def test_fitted_attributes(blobs, quick):
 def test_the_score_of_a_selected_feature_counts_its_near_copies():
     """Units waver between copies, of which each has a part of the probability only."""
     table = blobs_with_copies(6, seed=0, n_samples=200, n_informative=2, n_clusters=3, n_copies=3)
-    selector = LSCAE(2, recipe=Recipe(max_exchanged=0, n_steps=40), random_state=0).fit(table.X)
+    selector = LSCAE(2, recipe=Recipe(max_exchanged=0, n_steps=10), random_state=0).fit(table.X)
     probabilities = selector.selection_probs_.max(axis=1)
     assert probabilities.min() < 0.9
     assert (selector.scores_[selector.units_] > probabilities + 0.05).any()

@@ -155,8 +155,16 @@ def state_problem(
     if directions is not None:
         items = np.concatenate([candidates, kept])
         shown = np.isin(used, items if task.groups is None else task.groups.members(items))
-        scaling = with_directions(scaling, shown, directions, task.statistics.std)
-        used, targets = used[shown], Targets(n_directions=directions.loadings.shape[1])
+        # Beside the features that are shown, those of the directions are read, and nothing else.
+        matter = shown | np.isin(used, directions.features)
+        read, center, spread = used[matter], scaling.center[matter], scaling.spread[matter]
+        positions = np.searchsorted(read, directions.features)
+        loadings = np.zeros((len(read), directions.loadings.shape[1]), np.float32)
+        # Directions are of z-scores, and features may be scaled otherwise.
+        units = spread[positions] / task.statistics.std[directions.features]
+        loadings[positions] = directions.loadings * units[:, None]
+        scaling = Scaling(read, center, spread, np.flatnonzero(shown[matter]), torch.from_numpy(loadings))
+        used, targets = used[shown], Targets(n_directions=loadings.shape[1])
     elif len(used) > MAX_TARGETS:
         targets = draw_targets(len(used), seed, device)
     members, n_units = None, task.k - len(kept)
@@ -167,21 +175,6 @@ def state_problem(
     rows, shared = open_rows(X, scaling, recipe, device), parallel.rank_and_size()[1] > 1
     free, fixed = (torch.from_numpy(items).to(device) for items in (np.sort(candidates), kept))
     return Problem(rows, torch.from_numpy(used), n_units, fixed, free, targets, seed, members, shared)
-
-
-def with_directions(
-    scaling: Scaling, shown: NDArray[np.bool_], directions: Directions, std: NDArray[np.float64]
-) -> Scaling:
-    """Return a scaling that takes the features that are shown, and directions of z-scores; nothing else is read.
-
-    Features may be scaled otherwise than to z-scores.
-    """
-    matter = shown | np.isin(scaling.features, directions.features)
-    used, center, spread = scaling.features[matter], scaling.center[matter], scaling.spread[matter]
-    positions = np.searchsorted(used, directions.features)
-    loadings = np.zeros((len(used), directions.loadings.shape[1]), np.float32)
-    loadings[positions] = directions.loadings * (spread[positions] / std[directions.features])[:, None]
-    return Scaling(used, center, spread, np.flatnonzero(shown[matter]), torch.from_numpy(loadings))
 
 
 def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:

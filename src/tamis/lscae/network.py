@@ -173,4 +173,6 @@ class Network(nn.Module):
         if recipe.uses_graph:
             # With gates, the same as of the gated features, with one product less to differentiate.
             view.gram = (batch.x * gates.square()) @ batch.x.mT if by_gates else codes @ codes.mT
+        if recipe.decoder == "graph":
+            view.linear = (batch.x * gates if by_gates else codes, n_kept + len(weights))
         return view

@@ -36,8 +36,8 @@ class Recipe:
         After that test, the layer chooses from so many candidates for each unit: at each step of a pursuit of the
         directions (:class:`tamis.StructurePursuit`), those that explain most of what is left.
     decoder : {"graph", "network"}, default="graph"
-        What reconstructs: the graph of the selected features, ``f̂ = P f``, which predicts each row from its neighbours
-        and needs no training, or a multilayer perceptron (the paper).
+        What reconstructs: the graph of the selected features, ``f̂ = P f``, which predicts each row from its neighbours,
+        and a ridge regression on them, neither of which needs training; or a multilayer perceptron (the paper).
     hidden_units : tuple of int, default=(128, 128)
         Widths of the hidden layers of the perceptron.
     readout : {"solved", "trained"}, default="solved"
@@ -53,8 +53,6 @@ class Recipe:
         Number of steps t of the random walk.
     self_loops : bool, default=False
         Whether the random walk may stay where it is (the paper: yes).
-    normalize_score : bool, default=True
-        Whether the score is divided by the energy ``trace(GᵀG)`` (the paper: no).
     redundancy_penalty : float, default=1.0
         Weight M of ``max(0, max_j Σ_i π_ij − 1)``, which keeps units from choosing the same feature.
     temperature : (float, float), default=(10.0, 0.01)
@@ -93,7 +91,6 @@ class Recipe:
     bandwidth: str | float | tuple[str, float] = ("mean", 0.05)
     diffusion_steps: int = 1
     self_loops: bool = False
-    normalize_score: bool = True
     redundancy_penalty: float = 1.0
     temperature: tuple[float, float] = (10.0, 0.01)
     annealing: str = "linear"
@@ -171,7 +168,6 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "bandwidth": (f"one of {BANDWIDTHS}, a pair of it and a positive factor, or a positive number", _is_bandwidth),
     "diffusion_steps": COUNT,
     "self_loops": FLAG,
-    "normalize_score": FLAG,
     "redundancy_penalty": ("a number of at least 0", lambda value: value == 0 or _is_positive(value)),
     "temperature": ("(start, end), two positive numbers", lambda t: _are(t, _is_positive) and len(t) == 2),
     "annealing": _one_of("linear", "exponential"),
@@ -197,7 +193,6 @@ PAPER = Recipe(
     graph_on="concrete",
     bandwidth="nearest",
     self_loops=True,
-    normalize_score=False,
     redundancy_penalty=100.0,
     batch_size=64,
     max_epochs=300,

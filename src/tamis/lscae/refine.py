@@ -12,7 +12,7 @@ from torch import Tensor
 from tamis.lscae import parallel
 from tamis.lscae.decoder import Decoder
 from tamis.lscae.network import Network, features_of, give_to_units
-from tamis.lscae.objective import View, evaluate, loss, objective
+from tamis.lscae.objective import RIDGE, View, evaluate, linear_residuals, loss, objective
 from tamis.lscae.problem import EVALUATION, TINY, Batch, Problem, Trained
 from tamis.lscae.recipe import Recipe
 
@@ -21,12 +21,6 @@ MAX_VALUES = 2**26
 
 VALUES_AT_ONCE = 2**22
 """Numbers in the graphs of selections that are evaluated together."""
-
-RIDGE = 1e-3
-"""Penalty λ of the linear decoder, as a share of the mean energy of the selected features."""
-
-MIN_LEFT_OUT = 1e-3
-"""Floor of ``1 − h_i``, which a row that alone decides its prediction brings to zero."""
 
 MIN_TRIED, MAX_TRIED = 4, 12
 """Fewest and most features that are tried in a place, those with the most negative ``∂J/∂(g²)`` of their gates."""
@@ -111,8 +105,7 @@ def objectives(
 ) -> Tensor:
     """Compute J of hard selections (n, k) of features, or of groups with members, a mean over the samples: (n,).
 
-    Without a decoder, it is the mean of J with the graph and with a linear map as the decoder. The more features span a
-    graph, the fewer rows are neighbours there, and the less it explains; a linear map knows nothing of curves.
+    Without a decoder, the graph and a linear map decode.
     """
     if decoder is not None:
         return torch.stack([_network_objectives(sample, selections, recipe, decoder) for sample in samples]).mean(dim=0)
@@ -122,11 +115,8 @@ def objectives(
             codes, observed = hard_codes(sample.x, some, members), None
             if sample.known is not None:
                 observed = (codes, hard_codes(sample.known, some, members))
-            values = evaluate(View(sample, recipe, codes @ codes.mT, observed))
-            found.append(objective(values))
-            if "reconstruction" in values:
-                linearly = values | {"reconstruction": sample.error_share(linear_residuals(codes, sample.goal))}
-                found[-1] = (found[-1] + objective(linearly)) / 2
+            view = View(sample, recipe, codes @ codes.mT, observed, linear=(codes, selections.shape[1]))
+            found.append(objective(evaluate(view)))
     return torch.cat(found).view(len(samples), -1).mean(dim=0)
 
 
@@ -146,20 +136,6 @@ def hard_codes(x: Tensor, selections: Tensor, members: Tensor | None = None) -> 
     # The last feature, which -1 means, is one of zeros.
     padded = torch.cat([x, x.new_zeros(len(x), 1)], dim=1)
     return padded[:, members[selections].flatten(1)].movedim(0, 1)
-
-
-def linear_residuals(codes: Tensor, goal: Tensor) -> Tensor:
-    """Compute what linear maps of features C (n, rows, k) leave of a goal F, each row left out: (n, rows, targets).
-
-    With ``H = C (CᵀC + λI)⁻¹ Cᵀ`` and h its diagonal, it is ``(f_i − (H f)_i) / (1 − h_i)`` of row i.
-    """
-    energy = codes.square().sum(dim=(-2, -1)) / codes.shape[2]
-    identity = torch.eye(codes.shape[2], dtype=codes.dtype, device=codes.device)
-    lower = torch.linalg.cholesky(codes.mT @ codes + (RIDGE * energy + TINY)[:, None, None] * identity)
-    factor = torch.linalg.solve_triangular(lower, codes.mT, upper=False).mT
-    left_out = (1 - factor.square().sum(dim=-1)).clamp_min(MIN_LEFT_OUT)
-    residual: Tensor = (goal - factor @ (factor.mT @ goal)) / left_out.unsqueeze(-1)
-    return residual
 
 
 def expected_shares(
