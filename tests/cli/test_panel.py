@@ -24,6 +24,7 @@ def cells(counts, tmp_path):
     obs["donor"] = np.arange(120) % 2
     var = pandas.DataFrame({"symbol": [f"S{i}" for i in range(40)]}, pandas.Index(names, dtype=object), dtype=object)
     anndata.AnnData(counts, obs, var).write_h5ad(tmp_path / "cells.h5ad")
+    anndata.AnnData(0 * counts, obs, var, layers={"counts": counts}).write_h5ad(tmp_path / "layers.h5ad")
     return tmp_path / "cells.h5ad"
 
 
@@ -51,13 +52,17 @@ def test_files_of_10x(run, counts, tmp_path):
             file[f"matrix/{name}"] = getattr(X, name)
         file["matrix/shape"] = [40, 120]
         file["matrix/features/name"] = np.array(["A", "A", *(f"G{i}" for i in range(38))], dtype="S8")
+        file["matrix/features/feature_type"] = np.array(["Gene Expression"] * 38 + ["Antibody Capture"] * 2, dtype="S")
+        file["matrix/barcodes"] = np.array([f"cell{i}" for i in range(120)], dtype="S8")
     done = run("panel", tmp_path / "cells.h5", "-k", 5)
     assert done.exit_code == 0, done.output
-    assert "Testing 40 genes in 120 cells" in done.output
+    assert "Testing 38 genes in 120 cells" in done.output
+    assert "Left out: 'G36', 'G37' (of the type 'Antibody Capture', not 'Gene Expression')." in done.output
     assert len(pandas.read_csv(tmp_path / "cells-panel.csv")) == 5
+    assert "120 rows, 38 features" in run("check", tmp_path / "cells.h5").output
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["x"] = [1]
-    assert "holds no group 'matrix'" in run("panel", tmp_path / "other.h5", "-k", 5).output
+    assert "holds no matrix of numbers (found: 'x')" in run("panel", tmp_path / "other.h5", "-k", 5).output
     with h5py.File(tmp_path / "cells.h5", "r+") as file:
         file["matrix/indices"][0] = 4000
     damaged = run("panel", tmp_path / "cells.h5", "-k", 5, "-o", "damaged.csv")
@@ -70,6 +75,12 @@ def test_folders_of_10x(run, counts, tmp_path):
     mmwrite(folder / "matrix.mtx", csr_array(counts.T.astype(np.int32)))
     (folder / "features.tsv").write_text("".join(f"ENS{i}\tG{i}\tGene Expression\n" for i in range(40)))
     (folder / "barcodes.tsv").write_text("".join(f"cell{i}\n" for i in range(120)))
+    done = run("panel", folder / "matrix.mtx", "-k", 5, "-o", "file.csv")
+    assert "Testing 40 genes in 120 cells" in done.output
+    assert "the rows of the matrix are the features listed beside it (else --no-transpose)" in done.output
+    chosen = run("select", folder, "-k", 3, "-m", "variance")
+    assert chosen.exit_code == 0, chosen.output
+    assert pandas.read_parquet(tmp_path / "filtered-tamis/filtered-selected.parquet").shape == (120, 4)
     done = run("panel", folder, "-k", 5, "--never", "G1", "-o", "tenx.csv")
     assert done.exit_code == 0, done.output
     assert "Testing 40 genes in 120 cells" in done.output
@@ -89,6 +100,45 @@ def test_seeds_symbols_and_the_page(run, cells, tmp_path):
     (tmp_path / "p.html").write_text("mine")
     assert "p.html: is there already" in run("panel", cells, "-k", 6, "-o", "p.csv").output
     assert run("panel", cells, "-k", "auto", "-o", "p.csv", "--force", "-q").exit_code == 0
+
+
+def test_reading_options_have_their_effect_or_are_refused(run, cells, tmp_path):
+    for place, key in ((cells, []), (tmp_path / "layers.h5ad", ["--key", "counts"])):
+        done = run("panel", place, "-k", 5, "-q", *key, "-o", f"{place.stem}.csv")
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "cells.csv").read_text() == (tmp_path / "layers.csv").read_text()
+    unknown = run("panel", tmp_path / "layers.h5ad", "-k", 5, "--key", "none")
+    assert unknown.exit_code == 2
+    assert "holds no matrix 'none'; there are X, counts (--key)." in unknown.output
+    for options in (["--drop", "G1"], ["--labels", "donor"], ["--missing", "median"], ["--no-header"]):
+        refused = run("panel", cells, "-k", 5, *options)
+        assert refused.exit_code == 2
+        assert "has no effect on how tamis panel reads .h5ad files" in refused.output
+    assert "nothere.h5ad: there is no such file." in run("panel", "nothere.h5ad").output
+
+
+def test_missing_cells_and_labels_of_tables(run, counts, tmp_path):
+    frame = pandas.DataFrame(counts, columns=[f"G{i}" for i in range(40)])
+    frame.loc[3, "G2"] = None
+    frame["donor"] = ["a", "b"] * 60
+    frame.to_csv(tmp_path / "cells.csv", index=False)
+    refused = run("panel", "cells.csv", "-k", 5, "--labels", "donor")
+    assert refused.exit_code == 2
+    assert "1 cell missing, in 'G2'; pass --missing median" in refused.output
+    options = ["--labels", "donor", "--batch-key", "donor", "--missing", "drop-rows"]
+    done = run("panel", "cells.csv", "-k", 5, *options)
+    assert done.exit_code == 0, done.output
+    assert "Testing 40 genes in 119 cells" in done.output
+
+
+def test_warnings_become_notes(run, rng, tmp_path, recwarn):
+    frame = pandas.DataFrame(rng.poisson(4, (100, 12)), columns=[f"G{i}" for i in range(12)])
+    frame.to_csv(tmp_path / "noise.csv", index=False)
+    done = run("panel", "noise.csv", "-k", 5)
+    assert done.exit_code == 0, done.output
+    note = "tamis: note: No gene with structure above chance may be chosen; filler takes 5 of the 5 places."
+    assert note in " ".join(done.output.split())
+    assert not list(recwarn)
 
 
 def test_tables(run, counts, tmp_path):

@@ -42,8 +42,6 @@ def test_penalties_and_groups(values):
     assert align(values, values[:, :2], none, free, 12, groups, penalty)[0] != first[0]
     groups[first] = 100
     assert len(np.intersect1d(align(values, values[:, :2], none, free, 11, groups, penalty), first)) == 1
-    with pytest.raises(ValueError, match="No further gene may be chosen"):
-        align(values, values[:, :2], none, free, 2, np.zeros(12, int), penalty)
 
 
 def test_a_programme_of_few_cells_is_found_and_served(rng):

@@ -38,11 +38,28 @@ def test_all_genes_are_as_good_as_all_genes(adata):
     assert found["programmes"] > 0.9
 
 
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_cells_without_a_type_do_not_score(adata, dtype):
+    options = {"cell_type_key": "known", "clusters": False, "references": False}
+    adata.obs["known"] = adata.obs["type"].astype(object).where(adata.obs["type"] != "C").astype(dtype)
+    table = tamis.evaluate_panel(adata, MARKERS, **options)
+    assert table.attrs["confusion"]["panel"].columns.tolist() == ["A", "B", "RARE"]
+    assert table.loc["panel", "f1"] > 0.8
+
+
+def test_types_are_needed(adata):
+    adata.obs["none"], adata.obs["one"] = np.nan, "A"
+    with pytest.raises(ValueError, match="cell_type_key='none' has no value in 400 of 400 cells"):
+        tamis.evaluate_panel(adata, MARKERS, cell_type_key="none", clusters=False)
+    with pytest.raises(ValueError, match="need 2 types with at least 2 cells each; got 1"):
+        tamis.evaluate_panel(adata, MARKERS, cell_type_key="one", clusters=False)
+
+
 @pytest.mark.parametrize(
     ("genes", "options", "sentence"),
     [
         (["A0", "none"], {}, "The panel 'panel' names 'none', which matches no gene"),
-        (["A0"], {}, "The panel 'panel' holds 1 genes; a panel needs at least 2"),
+        (["A0"], {}, "The panel 'panel' holds 1 gene; a panel needs at least 2"),
         (MARKERS, {"cell_type_key": "none"}, "cell_type_key='none' is not a column of adata.obs: type, batch"),
         (MARKERS, {"batch_key": "none"}, "batch_key='none' is not a column of adata.obs"),
     ],
@@ -50,3 +67,21 @@ def test_all_genes_are_as_good_as_all_genes(adata):
 def test_mistakes_are_named(adata, genes, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         tamis.evaluate_panel(adata, genes, **options)
+
+
+@pytest.mark.parametrize(
+    ("panels", "sentence"),
+    [
+        ({}, r"panels takes a mapping of names to genes.*got \{\}"),
+        ([MARKERS], r"panels takes a mapping of names to genes.*got \[\["),
+        ({"random": MARKERS}, "panels holds 'random', which names a reference; rename it, or pass references=False"),
+    ],
+)
+def test_panels_need_names_of_their_own(adata, panels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        tamis.compare_panels(adata, panels)
+
+
+def test_any_name_may_be_used_without_references(adata):
+    table = tamis.compare_panels(adata, {"random": MARKERS}, references=False, clusters=False)
+    assert table.index.tolist() == ["random"]

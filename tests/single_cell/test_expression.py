@@ -113,7 +113,7 @@ def _twice(adata):
         (_negative, {}, "adata.X holds negative values, and its genes are not centred"),
         (_nan, {}, "adata.X holds NaN or infinite values"),
         (_nan, {"max_cells": 2}, "adata.X holds NaN or infinite values"),
-        (_empty_cell, {}, "1 cells of adata.X have no counts; remove them"),
+        (_empty_cell, {}, "adata.X holds 1 cell without counts; remove them"),
         (_twice, {}, "The gene 'same' occurs 2 times; make the names differ"),
         (None, {"layer": "none"}, "layer='none' is not among the layers of adata: there are none"),
         (None, {"gene_key": "none"}, "gene_key='none' is not a column of adata.var"),
@@ -129,7 +129,7 @@ def test_bad_input_gets_one_sentence(adata, spoil, options, sentence):
 
 
 def test_no_cells_and_no_matrix(adata):
-    with pytest.raises(ValueError, match="adata holds 0 cells and 90 genes"):
+    with pytest.raises(ValueError, match="adata has 0 × 90 cells × genes; both are needed"):
         read_expression(adata[:0])
     adata.X = None
     with pytest.raises(ValueError, match="adata has no X; name a layer"):

@@ -5,10 +5,12 @@ from scipy.sparse import csr_matrix
 import tamis
 from tamis.single_cell.alignment import Programmes
 from tamis.structure.candidates import FillerWarning
+from tamis.synthetic import make_cells
 
 from .conftest import make_counts
 
 anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+pandas = pytest.importorskip("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'mode.chained_assignment' option")  # Set by anndata's views.
 
@@ -47,6 +49,16 @@ def test_it_writes_where_scanpy_users_look(adata, tmp_path):
     assert {name: np.array(kept).tolist() for name, kept in again.uns["tamis"].items()} == {
         name: np.array(kept).tolist() for name, kept in notes.items()
     }
+
+
+def test_an_object_without_other_texts_can_be_written(tmp_path):
+    adata = make_cells()
+    tamis.select_genes(adata, 20)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad").var
+    for name in ("tamis_programme", "tamis_stands_for"):
+        assert again[name].tolist() == adata.var[name].tolist()
+    assert "CD27" in ", ".join(again["tamis_stands_for"])
 
 
 def test_reasons(adata):
@@ -106,6 +118,8 @@ def test_bounds_of_expression(adata):
     bounded = tamis.select_genes(adata, 10, expression=(0.1, high), inplace=False)
     assert means.max() > high
     assert bounded["tamis_mean"][bounded["tamis_selected"]].between(0.1, high).all()
+    assert chosen(adata, 10, expression=(None, high)) == chosen(adata, 10, expression=(0, high))
+    assert chosen(adata, 10, expression=(0.1, None)) == chosen(adata, 10, expression=(0.1, 99))
 
 
 def test_penalties_and_groups(adata):
@@ -116,6 +130,18 @@ def test_penalties_and_groups(adata):
     genes = chosen(adata, 8, groups="group", must_keep=["A1"])
     assert [gene for gene in genes if gene[0] == "A"] == ["A1"]
     assert sum(gene[0] == "B" for gene in genes) == 1
+
+
+@pytest.mark.filterwarnings("default::tamis.structure.candidates.FillerWarning")
+def test_groups_without_structure_fill_up(adata):
+    adata.var["group"] = np.arange(adata.n_vars) // 4
+    with pytest.warns(FillerWarning, match=r"Only \d+ groups with structure above chance.*filler takes"):
+        tamis.select_genes(adata, 15, groups="group")
+    picked = adata.var[adata.var["tamis_selected"]]
+    assert len(picked) == picked["group"].nunique() == 15
+    assert set(adata.var["group"][adata.var["tamis_structured"]]) < set(picked["group"])
+    with pytest.raises(ValueError, match="n_genes=24, but must_keep holds 0 genes and 23 of 90 can be selected"):
+        tamis.select_genes(adata, 24, groups="group")
 
 
 def test_symbols_layers_raw_and_seed(adata):
@@ -144,15 +170,28 @@ def test_stages_are_printed_if_asked(adata, capsys):
 
 @pytest.mark.filterwarnings("default::tamis.structure.candidates.FillerWarning")
 def test_genes_without_structure_are_told(adata):
-    with pytest.warns(FillerWarning, match="are filler"):
+    with pytest.warns(FillerWarning, match="structure above chance may be chosen; filler takes"):
         tamis.select_genes(adata, 60)
     assert adata.uns["tamis"]["n_filler"] > 0
+
+
+@pytest.mark.parametrize("dtype", [object, "category", float])
+def test_cells_without_a_batch_are_counted(adata, dtype):
+    donors = pandas.Series([1.0, 2.0] * (adata.n_obs // 2), adata.obs_names)
+    adata.obs["donor"] = (
+        (donors if dtype is float else donors.map("d{}".format)).mask(donors.index < "c12").astype(dtype)
+    )
+    n_missing = int(adata.obs["donor"].isna().sum())
+    sentence = f"batch_key='donor' has no value in {n_missing} of 400 cells; fill the column, or leave these cells out"
+    with pytest.raises(ValueError, match=sentence):
+        tamis.select_genes(adata, 5, batch_key="donor")
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"n_genes": 99}, "n_genes=99, but must_keep holds 0 genes and 90 of 90 can be selected"),
+        ({"n_genes": 99, "must_keep": ["A1"]}, "but must_keep holds 1 gene and 90 of 90"),
         ({"n_genes": 0}, "n_genes takes a positive number of genes or 'auto'; got 0"),
         ({"must_keep": ["none"]}, "must_keep names 'none', which matches no gene"),
         ({"must_keep": ["A1"], "never": ["A*"]}, "must_keep and never both name 'A1'"),
@@ -161,13 +200,17 @@ def test_genes_without_structure_are_told(adata):
         ({"batches": "some"}, "batches takes 'any' or 'all'"),
         ({"penalty": "none"}, "penalty='none' is not a column of adata.var"),
         ({"penalty": "big"}, "penalty='big': the column holds values that are not between 0 and 1"),
+        ({"penalty": "word"}, "penalty='word': the column holds values that are not between 0 and 1"),
+        ({"expression": 0.1}, r"expression takes a lower and an upper bound, such as \(0.02, 3\); got 0.1"),
+        ({"expression": (3, 0.02)}, r"expression takes a lower and an upper bound.*got \(3, 0.02\)"),
+        ({"expression": ("dim", None)}, r"expression takes a lower and an upper bound.*got \('dim', None\)"),
         ({"groups": "none"}, "groups='none' is not a column of adata.var"),
     ],
 )
 def test_mistakes_are_named_and_change_nothing(adata, options, sentence):
     if options.get("batch_key") == "small":
         adata.obs["small"] = np.array(["two"] * 2 + ["more"] * (adata.n_obs - 2), dtype=object)
-    adata.var["big"] = 7.0
+    adata.var["big"], adata.var["word"] = 7.0, "dear"
     with pytest.raises(ValueError, match=sentence):
         tamis.select_genes(adata, **({"n_genes": 3} | options))
     assert "tamis" not in adata.uns
@@ -178,6 +221,19 @@ def test_genes_with_one_value_are_not_chosen(adata):
     X[:, :8] = 0
     adata.X = csr_matrix(X)
     assert not [gene for gene in chosen(adata, 12) if gene.startswith("A")]
+
+
+def test_whole_numbers_that_are_no_counts_are_taken_as_intensities(adata):
+    adata.X = adata.X * np.float32(1e30)
+    tamis.select_genes(adata, 5)
+    assert adata.uns["tamis"]["input"] == "linear"
+    assert not [gene for gene in adata.uns["tamis"]["genes"] if gene.startswith(("N", "MT-"))]
+
+
+def test_a_table_is_no_annotated_one(adata):
+    for use in (lambda X: tamis.select_genes(X, 3), lambda X: tamis.evaluate_panel(X, ["A0", "A1"], clusters=False)):
+        with pytest.raises(TypeError, match=r"adata takes an AnnData object; got DataFrame. Pass anndata.AnnData"):
+            use(adata.to_df())
 
 
 def test_selectors_say_at_once_what_to_pass(adata):

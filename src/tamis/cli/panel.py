@@ -1,87 +1,91 @@
 """tamis panel: a gene panel of cells, as a table to send."""
 
-from dataclasses import replace
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tamis.cli import results
-from tamis.cli.options import parse_k, split
+from tamis.cli import fitting, output, results
+from tamis.cli.options import UsageError, complain, parse_k, split
+from tamis.cli.progress import Bar
+from tamis.cli.words import in_options
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
-from tamis.io.files import recording, write_text
-from tamis.io.readers import read
-from tamis.io.readers.hdf import values
+from tamis.io.files import recording, why_unreadable, write_text
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.sparse import PARTS, checked_csr
-from tamis.io.sources.stores import text
+from tamis.io.sources.stores import find_matrix
+from tamis.reprs import counted
 
 
 def panel(given: SimpleNamespace) -> None:
     """Select genes, and write a row with the reasons for each, and a page."""
     require("tamis panel", "anndata", "h5py", "jinja2", "plotly")
-    from tamis import select_genes
     from tamis.report.page import write_panel
     from tamis.single_cell.reasons import programme_table
 
-    output = given.output or Path(f"{given.file.stem}-panel.csv")
-    page = output.with_suffix(".html")
-    results.check_outputs([output, page], [given.file], given.force)
-    files = {entry: Path(entry) for entry in split(given.must_keep)}
-    kept = [n for e, file in files.items() for n in (file.read_text("utf-8").split() if file.is_file() else [e])]
-    table: Any = select_genes(
-        _cells(given), parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
-        never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet,
-    )  # fmt: skip
+    path = given.output or Path(f"{results.name_parts(given.file)[0]}-panel.csv")
+    page = path.with_suffix(".html")
+    results.check_outputs([path, page], [given.file], given.force)
+    table = _selected(given)
     chosen = table[table["tamis_selected"]].sort_values("tamis_rank")
     told = chosen.drop(columns="tamis_selected").astype(object)
     lines = told.where(told.notna(), None).itertuples()
     with recording():
-        write_text(output, results.csv_text(["gene", *told.columns], lines))
+        write_text(path, results.csv_text(["gene", *told.columns], lines))
         write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
-    print(f"{len(chosen)} genes: {output}, {page}")
+    print(f"{counted(len(chosen), 'gene')}: {path}, {page}")
 
 
-def _cells(given: SimpleNamespace) -> Any:
-    """Open an .h5ad file, which stays on disk, a 10x .h5 file or folder, or what tamis reads as a table."""
+def _selected(given: SimpleNamespace) -> Any:
+    """Return the table of the genes; warnings of tamis become notes, others concern who writes programs."""
+    from tamis import select_genes
+
+    files = {entry: Path(entry) for entry in split(given.must_keep)}
+    kept = [n for e, file in files.items() for n in (file.read_text("utf-8").split() if file.is_file() else [e])]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cells, which = _cells(given)
+        table = select_genes(
+            cells, parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
+            never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet, **which,
+        )  # fmt: skip
+    for warning in caught:
+        if warning.category.__module__.startswith("tamis"):
+            complain(f"note: {in_options(str(warning.message))}")
+    return table
+
+
+def _cells(given: SimpleNamespace) -> tuple[Any, dict[str, Any]]:
+    """Return the cells, and which matrix of them to use; an .h5ad file stays on disk, all else is read as a table."""
     import anndata
 
-    if given.file.suffix in (".h5ad", ".h5"):
-        with reading(given.file), open_hdf(given.file) as file:
-            return anndata.read_h5ad(given.file, backed="r") if given.file.suffix == ".h5ad" else _tenx(file)
-    request, matrix = given.reading.request(), next(given.file.glob("matrix.mtx*"), None)
-    # Cell Ranger writes a folder with genes × cells, and files with the names of both.
-    table = read(given.file, request) if matrix is None else read(matrix, replace(request, transpose=True))
-    symbols = _symbols(given.file)
-    return _annotated(table.X, [symbols.get(name, name) for name in table.feature_names])
+    if given.file.suffix.lower() != ".h5ad":
+        return _annotated(given), {}
+    if fault := why_unreadable(given.file):
+        raise TableError(f"{given.file}: {fault}.")
+    options = dict(given.reading.options)
+    key = options.pop("key", "X").removeprefix("layers/")
+    if given.reading.missing or options:
+        flag = "missing" if given.reading.missing else next(iter(options)).replace("_", "-")
+        remedy = "leave it out; --key names a layer, and --never genes that may not be chosen"
+        raise UsageError(f"--{flag} has no effect on how tamis panel reads .h5ad files; {remedy}.")
+    with reading(given.file), open_hdf(given.file) as file:
+        if key != "X":
+            find_matrix(file, key)  # Raises the sentence that lists the layers.
+        which = {} if key == "X" else {"use_raw": True} if key == "raw" else {"layer": key}
+        return anndata.read_h5ad(given.file, backed="r"), which
 
 
-def _symbols(folder: Path) -> dict[str, str]:
-    """Return the symbols of the genes that a 10x folder lists, by their identifiers; nothing for a file."""
-    import pandas
-
-    listed = next((path for name in ("features", "genes") for path in folder.glob(f"{name}.tsv*")), None)
-    if listed is None:
-        return {}
-    columns = pandas.read_csv(listed, sep="\t", header=None, dtype=str, usecols=[0, 1], keep_default_na=False)
-    return dict(zip(columns[0], columns[1], strict=True))
-
-
-def _annotated(X: Any, genes: Any) -> Any:
-    """Return AnnData; symbols of 10x references repeat for a few genes."""
+def _annotated(given: SimpleNamespace) -> Any:
+    """Return a table as AnnData; labels are a column of its cells, by which they may be parted into batches."""
     import anndata
     import pandas
 
-    index = anndata.utils.make_index_unique(pandas.Index(genes, dtype=object))
-    return anndata.AnnData(X, var=pandas.DataFrame(index=index))
-
-
-def _tenx(file: Any) -> Any:
-    """Read a matrix that Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
-    if "matrix" not in file:
-        raise TableError("holds no group 'matrix', as files of Cell Ranger 3 or later do.")
-    stored = file["matrix"]
-    n_genes, n_cells = stored["shape"][:]
-    data, indices, indptr = (values(stored[part], part) for part in PARTS)
-    X = checked_csr(data, indices, indptr, (n_cells, n_genes))
-    return _annotated(X.astype("float32"), text(stored["features/name"]))
+    with Bar(given.quiet) as bar:
+        table = fitting.read_with_bar(given.file, given.reading.request(), bar)
+    table = fitting.fill_for(table, given.reading.missing or "error", None)
+    output.print_read(table.report)
+    obs = pandas.DataFrame({} if table.y is None else {table.label_name: table.y}, index=range(table.shape[0]))
+    obs.index = obs.index.astype(str)
+    var = pandas.DataFrame(index=pandas.Index(table.feature_names, dtype=object))
+    return anndata.AnnData(table.X[:] if table.in_pieces else table.X, obs=obs, var=var)

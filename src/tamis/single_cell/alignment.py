@@ -117,6 +117,4 @@ def align(
 
 
 def _leader(alignment: NDArray[np.float64], free: NDArray[np.bool_], penalty: NDArray[np.float64]) -> int:
-    if not free.any():
-        raise ValueError("No further gene may be chosen: groups exclude the others. Ask for fewer genes.")
     return int(np.where(free, (alignment - alignment[free].min()) * (1 - penalty), -1.0).argmax())

@@ -9,8 +9,9 @@ from sklearn.utils.extmath import randomized_svd
 
 from tamis.extras import require
 from tamis.metrics import reconstruction_errors
+from tamis.reprs import counted
 from tamis.single_cell import scores
-from tamis.single_cell.expression import Expression, column, read_expression
+from tamis.single_cell.expression import Expression, labels, read_expression
 from tamis.single_cell.families import matching_genes
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 3000
 N_PROGRAMMES = 20
+REFERENCES = ("random", "highly variable")
 
 
 def evaluate_panel(adata: "anndata.AnnData", genes: Sequence[str], **options: Any) -> "pandas.DataFrame":
@@ -63,7 +65,8 @@ def compare_panels(
     panels : mapping of str to sequence of str
         Names of panels to their genes.
     cell_type_key, batch_key : str, optional
-        Columns of ``adata.obs``; they add the scores that need them.
+        Columns of ``adata.obs``; they add the scores that need them. Cells without a type take no part in the scores
+        of types; every cell needs a batch.
     layer, use_raw, gene_key : str, bool, str, optional
         As for :func:`tamis.select_genes`.
     references : bool, default=True
@@ -91,14 +94,13 @@ def compare_panels(
     """
     import pandas
 
+    _check_panels(panels, references)
     if clusters:
         require("The similarity of clusters", "igraph")
     which: dict[str, Any] = {"layer": layer, "use_raw": use_raw, "gene_key": gene_key}
     data = read_expression(adata, **which, max_cells=MAX_CELLS, random_state=random_state)
-    types, batch = (
-        None if key is None else np.asarray(column(adata.obs, key, name).astype(str))[data.cells]
-        for key, name in ((cell_type_key, "cell_type_key"), (batch_key, "batch_key"))
-    )
+    types = None if cell_type_key is None else labels(adata, cell_type_key, "cell_type_key", complete=False)[data.cells]
+    batch = None if batch_key is None else labels(adata, batch_key, "batch_key")[data.cells]
     lists = {name: _positions(genes, data, name) for name, genes in panels.items()}
     if references:
         lists |= _references(data.sample, len(next(iter(lists.values()))), random_state)
@@ -148,10 +150,17 @@ class WholeScores:
         }
 
 
+def _check_panels(panels: Mapping[str, Sequence[str]], references: bool) -> None:
+    if not isinstance(panels, Mapping) or not panels:
+        raise ValueError(f"panels takes a mapping of names to genes, such as {{'mine': genes}}; got {panels!r:.60}.")
+    if references and (taken := [name for name in panels if name in REFERENCES]):
+        raise ValueError(f"panels holds {taken[0]!r}, which names a reference; rename it, or pass references=False.")
+
+
 def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.intp]:
     found = matching_genes(genes, data.genes, f"The panel {name!r}")
     if len(found) < 2:
-        raise ValueError(f"The panel {name!r} holds {len(found)} genes; a panel needs at least 2.")
+        raise ValueError(f"The panel {name!r} holds {counted(len(found), 'gene')}; a panel needs at least 2.")
     return found
 
 
@@ -159,4 +168,5 @@ def _references(X: NDArray[np.float32], size: int, seed: int) -> dict[str, NDArr
     """Return a random list of genes that vary, and those whose variance exceeds that of genes alike in mean most."""
     varies = np.flatnonzero(X.std(axis=0) > 0)
     order = np.argsort(-scores.excess_variance(X[:, varies].astype(np.float64)), kind="stable")
-    return {"random": np.random.default_rng(seed).permutation(varies)[:size], "highly variable": varies[order[:size]]}
+    lists = np.random.default_rng(seed).permutation(varies)[:size], varies[order[:size]]
+    return dict(zip(REFERENCES, lists, strict=True))

@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from tamis.io.sources import as_source
+from tamis.reprs import counted
 
 MAX_CELLS = 4000
 """Cells that are drawn to choose genes by; the statistics of genes are of all cells."""
 
 MAX_LOG = 30.0
 """No logarithm of a count reaches it, so that larger values are on a linear scale."""
+
+MAX_COUNT = 2.0**31
+"""No cell has as many molecules, so that larger values are intensities, even if they are whole."""
 
 MAX_OFFSET = 0.5
 """Scaled genes have a mean that is at most this part of their standard deviation, clipping included."""
@@ -98,7 +102,7 @@ def recognise(block: Any, place: str = "X") -> str:
                 "scaled expression; name a layer with counts or log-normalised values."
             )
         return "scaled"
-    if (values == np.round(values)).all():
+    if (values == np.round(values)).all() and values.max(initial=0.0) <= MAX_COUNT:
         return "counts"
     return "linear" if values.max(initial=0.0) > MAX_LOG else "log"
 
@@ -140,6 +144,8 @@ def equal_depth(counts: Any, rng: np.random.Generator) -> Any:
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:
     """Return the matrix that was asked for, the table of its genes, and what messages call it."""
+    if not (hasattr(adata, "var_names") and hasattr(adata, "layers")):
+        raise TypeError(f"adata takes an AnnData object; got {type(adata).__name__}. Pass anndata.AnnData(table).")
     if use_raw and layer is not None:
         raise ValueError(f"use_raw=True and layer={layer!r} name two matrices; leave one of them out.")
     if use_raw and adata.raw is None:
@@ -151,7 +157,7 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str
     if X is None:
         raise ValueError("adata has no X; name a layer with layer=.")
     if 0 in X.shape:
-        raise ValueError(f"adata holds {X.shape[0]} cells and {X.shape[1]} genes; both are needed.")
+        raise ValueError(f"adata has {X.shape[0]} × {X.shape[1]} cells × genes; both are needed.")
     place = "adata.raw" if use_raw else "adata.X" if layer is None else f"the layer {layer!r}"
     stored = csr_array(X) if issparse(X) else as_source(X)
     return X if stored is None else stored, adata.raw.var if use_raw else adata.var, place
@@ -162,6 +168,18 @@ def column(table: Any, name: str, parameter: str, place: str = "adata.obs") -> A
     if name not in table:
         raise ValueError(f"{parameter}={name!r} is not a column of {place}: {', '.join(map(str, table.columns))}.")
     return table[name]
+
+
+def labels(adata: Any, key: str, parameter: str, complete: bool = True) -> NDArray[np.str_]:
+    """Return the label of each cell as text, empty where it is missing; raise an error if all cells need one."""
+    given = column(adata.obs, key, parameter)
+    texts = np.where(given.isna(), "", np.asarray(given.astype(str), dtype=object))
+    if (n_missing := int((texts == "").sum())) and (complete or n_missing == len(texts)):
+        raise ValueError(
+            f"{parameter}={key!r} has no value in {n_missing} of {len(texts)} cells; fill the column, or leave these "
+            f"cells out by adata[adata.obs[{key!r}].notna()]."
+        )
+    return texts
 
 
 def _symbols(var: Any, gene_key: str | None) -> NDArray[np.str_]:
@@ -200,5 +218,5 @@ def _statistics(X: Any, target: float | None, place: str) -> tuple[NDArray[np.fl
         # Scaled expression has no zeros that stand for absence; a cell above the mean is taken as one that shows it.
         detected += np.asarray((values > 0).sum(axis=0)).ravel()
     if n_empty:
-        raise ValueError(f"{n_empty} cells of {place} have no counts; remove them, for example by sc.pp.filter_cells.")
+        raise ValueError(f"{place} holds {counted(n_empty, 'cell')} without counts; remove them (sc.pp.filter_cells).")
     return sums / X.shape[0], detected / X.shape[0]

@@ -40,9 +40,11 @@ def gene_table(
         "tamis_detection": data.detection,
         "tamis_mean": data.mean,
     }
-    # Texts stay objects: not every version of anndata can write the strings of every version of pandas.
-    index = data.var.index
-    return pandas.DataFrame({n: pandas.Series(column, index, dtype=column.dtype) for n, column in columns.items()})
+    table = pandas.DataFrame(columns, data.var.index)
+    for name in ("tamis_programme", "tamis_stands_for"):
+        # anndata makes categories of texts, and not every version can write the strings of every version of pandas.
+        table[name] = pandas.Categorical(columns[name], pandas.Index(sorted(set(columns[name])), dtype=object))
+    return table
 
 
 def _explained(Z: Array, structured: NDArray[np.bool_], selected: NDArray[np.intp]) -> NDArray[np.float64]:

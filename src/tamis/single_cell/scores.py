@@ -95,14 +95,19 @@ def correlations(X: Array) -> dict[str, float]:
 
 
 def classification(X: Array, types: NDArray[np.str_]) -> tuple[dict[str, float], Any]:
-    """Return the F1 scores of cell types on cells held out, and how types are confused (shares of each type)."""
+    """Return the F1 scores of cell types on cells held out, and how types are confused (shares of each type).
+
+    Cells whose type is empty, and those of types with one cell, do not count.
+    """
     import pandas
 
     names, codes, counts = np.unique(types, return_inverse=True, return_counts=True)
     # A type of fewer cells than folds cannot be held out.
-    usable = np.isin(codes, np.flatnonzero(counts >= 2))
+    usable = np.isin(codes, np.flatnonzero((counts >= 2) & (names != "")))
     X, codes = X[usable], codes[usable]
     known = np.unique(codes)
+    if len(known) < 2:
+        raise ValueError(f"Scores of cell types need 2 types with at least 2 cells each; got {len(known)}.")
     folds = StratifiedKFold(max(2, min(N_FOLDS, counts[known].min())), shuffle=True, random_state=0)
     logistic = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500))
     guess = cross_val_predict(logistic, X, codes, cv=folds)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.extras import require
+from tamis.reprs import counted
 from tamis.single_cell.alignment import Programmes, align, find_programmes, leading_directions, serve
-from tamis.single_cell.expression import Expression, column, read_expression
+from tamis.single_cell.expression import Expression, column, labels, read_expression
 from tamis.single_cell.families import matching_genes
 from tamis.single_cell.reasons import gene_table
 from tamis.sizes import choose_k
@@ -35,7 +36,7 @@ def select_genes(
     batches: str = "any",
     must_keep: Sequence[str] = (),
     never: str | Sequence[str] = (),
-    expression: tuple[float, float] | None = None,
+    expression: tuple[float | None, float | None] | None = None,
     penalty: str | None = None,
     groups: str | None = None,
     random_state: int | None = 0,
@@ -65,7 +66,7 @@ def select_genes(
     gene_key : str, optional
         Column of ``adata.var`` with the symbols that the lists below name; by default ``adata.var_names``.
     batch_key : str, optional
-        Column of ``adata.obs`` with the batch of each cell; only differences within batches count.
+        Column of ``adata.obs`` with the batch of each cell, none missing; only differences within batches count.
     batches : {"any", "all"}, default="any"
         Whether structure within batches is enough that shows over all of them together, or it has to show in each.
     must_keep : sequence of str
@@ -74,7 +75,8 @@ def select_genes(
         Genes that are not chosen: names, globs such as ``"HLA-*"`` and the families "mitochondrial", "ribosomal",
         "haemoglobin", "sex" and "cell-cycle". They still count as data to be explained.
     expression : (float, float), optional
-        Bounds of the mean log-normalised expression: probes miss dimmer genes and crowd in brighter ones.
+        Bounds of the mean log-normalised expression, None for no bound: probes miss dimmer genes and crowd in brighter
+        ones.
     penalty : str, optional
         Column of ``adata.var`` with numbers from 0 (none) to 1 (chosen last).
     groups : str, optional
@@ -113,17 +115,17 @@ def select_genes(
     say: Any = print if verbose else str
     say("Reading the expression")
     data = read_expression(adata, layer=layer, use_raw=use_raw, gene_key=gene_key, random_state=random_state)
-    labels = _batch_labels(adata, batch_key, batches)
-    kept, free = _limits(data, must_keep, never, expression)
-    k = _size(n_genes, data, kept, free)
+    batch = _batch_labels(adata, batch_key, batches)
+    costs, families = _penalties(data, penalty), _groups(data, groups)
+    kept, free = _limits(data, must_keep, never, expression, families)
+    k = _size(n_genes, data, kept, len(np.unique(families[free])))
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
-    values, structure = _structure(data, labels[data.cells], batches, random_state)
+    values, structure = _structure(data, batch[data.cells], batches, random_state)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
     # What passed by chance follows no programme.
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
-    say(f"Choosing {k} genes among {structure.n_structured} with structure")
-    costs, families = _penalties(data, penalty), _groups(data, groups)
+    say(f"Choosing {counted(k, 'gene')} among {structure.n_structured} with structure")
     selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs)
     say("Collecting the reasons")
     table = gene_table(data, values, structure, programmes, selected)
@@ -152,52 +154,64 @@ def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[An
         raise ValueError(f"batches takes 'any' or 'all'; got {batches!r}.")
     if batch_key is None:
         return np.zeros(adata.n_obs, np.intp)
-    labels = np.asarray(column(adata.obs, batch_key, "batch_key").astype(str))
-    names, counts = np.unique(labels, return_counts=True)
+    found = labels(adata, batch_key, "batch_key")
+    names, counts = np.unique(found, return_counts=True)
     if counts.min() < MIN_BATCH:
         raise ValueError(
-            f"The batch {names[counts.argmin()]!r} has {counts.min()} cells, and a batch needs at least {MIN_BATCH}; "
-            "merge it with another one, or remove its cells."
+            f"The batch {names[counts.argmin()]!r} has {counted(counts.min(), 'cell')}, and a batch needs at "
+            f"least {MIN_BATCH}; merge it with another one, or remove its cells."
         )
-    return labels
+    return found
 
 
 def _limits(
-    data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: tuple[float, float] | None
+    data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: Any, groups: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Return the genes that are chosen already, and the mask of those that may be."""
     kept, banned = matching_genes(must_keep, data.genes, "must_keep"), matching_genes(never, data.genes, "never")
     if both := sorted(set(kept) & set(banned)):
         raise ValueError(f"must_keep and never both name {data.genes[both[0]]!r}; remove it from one of them.")
-    low, high = (-np.inf, np.inf) if expression is None else expression
+    low, high = _bounds(expression)
     free = (np.ptp(data.sample, axis=0) > 0) & (data.mean >= low) & (data.mean <= high)
-    free[banned] = free[kept] = False
+    free[banned] = free[np.isin(groups, groups[kept])] = False
     return kept, free
 
 
-def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], free: NDArray[np.bool_]) -> int:
-    usable = len(kept) + int(free.sum())
+def _bounds(expression: Any) -> tuple[float, float]:
+    try:
+        low, high = (None, None) if expression is None else expression
+        found = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        found = np.inf, -np.inf
+    if not found[0] <= found[1]:
+        raise ValueError(f"expression takes a lower and an upper bound, such as (0.02, 3); got {expression!r}.")
+    return found
+
+
+def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], n_free: int) -> int:
+    usable = len(kept) + n_free
     if n_genes == "auto":
         return min(max(choose_k(data.sample, random_state=0).k, len(kept) + 1), usable)
     if isinstance(n_genes, bool) or not isinstance(n_genes, int | np.integer) or n_genes < 1:
         raise ValueError(f"n_genes takes a positive number of genes or 'auto'; got {n_genes!r}.")
     if not len(kept) <= n_genes <= usable:
         raise ValueError(
-            f"n_genes={n_genes}, but must_keep holds {len(kept)} genes and {usable} of {len(data.genes)} can be "
-            "selected; genes with one value, in never or outside of the bounds of expression cannot."
+            f"n_genes={n_genes}, but must_keep holds {counted(len(kept), 'gene')} and {usable} of {len(data.genes)} "
+            "can be selected; genes with one value, in never, outside of the bounds of expression or of a group that "
+            "is chosen from already cannot."
         )
     return int(n_genes)
 
 
 def _structure(
-    data: Expression, labels: NDArray[Any], batches: str, random_state: int | None
+    data: Expression, batch: NDArray[Any], batches: str, random_state: int | None
 ) -> tuple[NDArray[np.float32], Structure]:
     """Return the sampled expression, centred within batches, and the test of its genes."""
-    names, counts = np.unique(labels, return_counts=True)
+    names, counts = np.unique(batch, return_counts=True)
     # Of a rare batch fewer cells may have been drawn than can be compared.
-    parts = [np.flatnonzero(labels == name) for name in names[counts >= min(MIN_BATCH, counts.max())]]
+    parts = [np.flatnonzero(batch == name) for name in names[counts >= min(MIN_BATCH, counts.max())]]
     cells = np.concatenate(parts)
-    structure = find_structure(data.tested[cells], batch=labels[cells], random_state=random_state)
+    structure = find_structure(data.tested[cells], batch=batch[cells], random_state=random_state)
     if batches == "all":
         in_each = [find_structure(data.tested[part], random_state=random_state).structured for part in parts]
         structure = replace(structure, structured=structure.structured & np.all(in_each, axis=0))
@@ -223,17 +237,24 @@ def _chosen(
 ) -> NDArray[np.intp]:
     """Return k genes in order: those to keep, those that serve programmes, and those that align."""
     n_free = k - len(kept)
-    order = structure.order[(free & ~np.isin(groups, groups[kept]))[structure.order]]
+    order = structure.order[free[structure.order]]
     order = order[np.argsort(~structure.structured[order], kind="stable")]
-    n_good = int(structure.structured[order].sum())
+    # Of a group one gene can be chosen, so that its first one stands for it.
+    firsts = order[np.sort(np.unique(groups[order], return_index=True)[1])]
+    n_good = int(structure.structured[firsts].sum())
     if n_good < n_free:
+        what = counted(n_good, "gene" if len(firsts) == len(order) else "group") if n_good else "No gene"
+        enough = (
+            f"Select at most {counted(len(kept) + n_good, 'gene')}, or collect" if len(kept) + n_good else "Collect"
+        )
         warn(
-            f"Only {n_good} genes that may be chosen depend on others above chance; {n_free - n_good} of the {k} "
-            f"selected ones are filler. Select at most {len(kept) + n_good} genes, or collect more cells.",
+            f"{'Only ' * bool(n_good)}{what} with structure above chance may be chosen; filler takes {n_free - n_good} "
+            f"of the {k} places. {enough} more cells.",
             FillerWarning,
             stacklevel=3,
         )
-    good = np.isin(np.arange(len(free)), order[: max(n_good, n_free)])
+    good = free & structure.structured
+    good[firsts[n_good:n_free]] = True
     serving = serve(programmes, good & (penalty == 0), n_free)
     given = np.r_[kept, serving[np.sort(np.unique(groups[serving], return_index=True)[1])]]
     return np.concatenate([given, align(values, goal, given, good, k - len(given), groups, penalty)])
@@ -242,7 +263,9 @@ def _chosen(
 def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
     if penalty is None:
         return np.zeros(len(data.genes))
-    costs = np.asarray(column(data.var, penalty, "penalty", "adata.var"), dtype=np.float64)
+    import pandas
+
+    costs = np.asarray(pandas.to_numeric(column(data.var, penalty, "penalty", "adata.var"), "coerce"), np.float64)
     if not ((costs >= 0) & (costs <= 1)).all():
         raise ValueError(f"penalty={penalty!r}: the column holds values that are not between 0 and 1.")
     return costs
