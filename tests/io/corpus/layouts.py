@@ -30,7 +30,7 @@ LAYOUTS = {
     "comments among rows": Case("t.csv", BASE.replace("30,", "% a remark\n30,").encode(), ("--comment", "%")),
     "comments among rows, not said": refused("t.csv", BASE.replace("30,", "% a remark\n30,"), "line 4 has 1 cell"),
     "units below the header": refused(
-        "t.csv", BASE.replace("a,b,c\n", "a,b,c\nkg,m,s\n"), "no feature is left to select from ('a': numbers mixed"
+        "t.csv", BASE.replace("a,b,c\n", "a,b,c\nkg,m,s\n"), "no feature is left to select from: 'a' (numbers mixed"
     ),
     "delimiters at the end": Case(
         "t.csv", BASE.replace("\n", ",\n").encode(), said=("the delimiter at the end of every line stands for nothing",)
@@ -57,7 +57,7 @@ LAYOUTS = {
         (),
         {},
         (),
-        "-k 2 asks for more than the 1 features",
+        "-k 2 asks for more than the 1 feature",
     ),
     "a nameless feature": Case(
         "t.csv",
@@ -142,7 +142,7 @@ LAYOUTS = {
     ),
     "ragged": refused("t.csv", BASE + "1,2\n", "line 10 has 2 cells, but the first line of the table has 3"),
     "header too long": refused("t.csv", BASE.replace("a,b,c", "a,b,c,d"), "line 2 has 3 cells, but the first line"),
-    "a single feature": refused("t.csv", "a\n1\n2\n3\n4\n", "-k 2 asks for more than the 1 features of the table"),
+    "a single feature": refused("t.csv", "a\n1\n2\n3\n4\n", "-k 2 asks for more than the 1 feature of the table"),
     "html": refused("t.csv", "<html>\n<body>no table</body>\n</html>\n", "no feature is left to select from"),
     "empty": refused("t.csv", b"", "is empty (0 bytes)"),
 }

@@ -67,9 +67,27 @@ def test_names_beside_a_matrixmarket_file_are_found(table, tmp_path):
     io.mmwrite(tmp_path / "matrix.mtx", sparse.csr_array(table.X.T))
     (tmp_path / "features.tsv").write_text("a\tGene A\nb\tGene B\nc\tGene C\n")
     (tmp_path / "barcodes.tsv").write_text("".join(f"s{i}\n" for i in range(6)))
-    again = read(tmp_path / "matrix.mtx", Request(transpose=True))
-    assert again.feature_names.tolist() == ["a", "b", "c"]
-    assert again.sample_names[0] == "s0"
+    for place, request in (("matrix.mtx", None), ("matrix.mtx", Request(transpose=True)), ("", None)):
+        again = read(tmp_path / place, request)
+        assert again.feature_names.tolist() == ["Gene A", "Gene B", "Gene C"]
+        assert again.sample_names[0] == "s0"
+        np.testing.assert_allclose(again.X.toarray(), table.X)
+        told = "the rows of the matrix are the features listed beside it (else --no-transpose)"
+        assert (told in " ".join(again.report.lines())) == (request is None)
+    assert read(tmp_path / "matrix.mtx", Request(transpose=False)).shape == (3, 6)
+    io.mmwrite(tmp_path / "matrix.mtx", sparse.csr_array(table.X))
+    assert read(tmp_path / "matrix.mtx").feature_names.tolist() == ["Gene A", "Gene B", "Gene C"]
+
+
+def test_lists_of_geo_and_features_that_are_no_genes(table, tmp_path):
+    io.mmwrite(tmp_path / "GSM1_matrix.mtx", sparse.csr_array(table.X.T))
+    lines = "ENS1\tA\tGene Expression\nENS2\tA\tGene Expression\nB1\tA\tAntibody Capture\n"
+    (tmp_path / "GSM1_features.tsv").write_text(lines)
+    again = read(tmp_path / "GSM1_matrix.mtx")
+    assert again.feature_names.tolist() == ["A", "A_2"]
+    assert read(tmp_path / "GSM1_matrix.mtx", Request(only=("A_2",))).feature_names.tolist() == ["A_2"]
+    np.testing.assert_allclose(again.X.toarray(), table.X[:, :2])
+    assert "Left out: 'A' (of the type 'Antibody Capture', not 'Gene Expression')." in again.report.lines()
 
 
 def test_matlab_73_files_are_refused_with_what_to_do(table, tmp_path):

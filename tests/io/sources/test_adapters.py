@@ -1,19 +1,21 @@
 """Every format gives the same rows, columns and statistics as the array it was made from."""
 
 import pickle
+from pathlib import Path
 
 import anndata
 import dask.array as da
 import h5py
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import zarr
 from pyarrow import dataset
 from scipy.sparse import csr_matrix, issparse
 from stored_tables import NAMES, ROWS, Blocks, stored
 
-from tamis import LSCAE, MCFS, StructurePursuit, find_structure
+from tamis import LSCAE, MCFS, StructurePursuit, VarianceScore, find_structure
 from tamis.columns import summarise_columns
 from tamis.io.sources import TableSource, as_source, open_source
 
@@ -67,10 +69,24 @@ def test_objects_of_other_libraries_are_recognised(table, tmp_path):
 
 
 def test_what_is_in_memory_is_no_source(table):
-    for X in (table, table.tolist(), csr_matrix(table), "path", {"a": 1}, iter([table])):
+    for X in (table, table.tolist(), csr_matrix(table), {"a": 1}, iter([table])):
         assert as_source(X) is None
     with pytest.raises(TypeError, match=r"X is an AnnData object; pass adata\.X"):
         as_source(anndata.AnnData(table))
+
+
+@pytest.mark.parametrize("path", ["t.csv", Path("t.csv")])
+def test_a_path_is_to_be_opened_first(path):
+    with pytest.raises(TypeError, match=r"X is the path 't.csv'; read the file first.*tamis.open_source\(path\)"):
+        VarianceScore(1).fit(path)
+
+
+def test_tables_that_are_no_arrays_are_to_be_converted(table):
+    frame = polars.DataFrame(table)
+    with pytest.raises(TypeError, match=r"X is a polars LazyFrame; pass X.collect\(\)"):
+        VarianceScore(1).fit(frame.lazy())
+    with pytest.raises(TypeError, match=r"X is a pyarrow Table; pass X.to_pandas\(\)"):
+        VarianceScore(1).fit(frame.to_arrow())
 
 
 def test_an_iterable_with_a_length_is_row_blocks(table):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -12,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from tamis.io.errors import TableError, reading
+from tamis.io.errors import TableError
 from tamis.io.memory import check_room
-from tamis.io.readers.compression import opened
 from tamis.io.readers.report import listed
 from tamis.io.readers.table import Progress, Request, Table, match_names
 from tamis.io.sources.arrays import read_header
@@ -170,16 +168,3 @@ def _names(others: Members, keys: tuple[str, ...], size: int) -> NDArray[Any] | 
     fitting = (key for key in keys if key in others and prod(others[key].shape) == size)
     found = next((others[key] for key in fitting if others[key].dtype.kind in "OUSiu"), None)
     return None if found is None else np.array([str(cell) for cell in found.texts()], dtype=object)
-
-
-def neighbours(path: Path) -> Members:
-    """Read names from the files that lie beside a MatrixMarket file by custom."""
-    found = {}
-    for key, stems in (("feature_names", ("features", "genes")), ("sample_names", ("barcodes",))):
-        for name in (f"{stem}.tsv{packed}" for stem in stems for packed in ("", ".gz")):
-            if (listed_in := path.parent / name).is_file():
-                with reading(listed_in, "cannot be read as a list of names"), opened(listed_in) as stream:
-                    lines = [line.decode("utf-8").rstrip("\r\n").split("\t")[0] for line in stream]
-                names = np.array(lines, dtype=object)
-                found[key] = Member(names.shape, names.dtype, partial(np.asarray, names))
-    return found

@@ -17,8 +17,9 @@ from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
 from tamis.io.readers.missing import mark_missing, report_gaps
-from tamis.io.readers.report import KINDS
+from tamis.io.readers.report import KINDS, NOTICED, Finding
 from tamis.io.readers.table import Progress, Request, Table, numbered, places_of, unheard
+from tamis.io.readers.tenx import matrix_in
 from tamis.io.sources.derived import equal_total_factors, logarithms, multiplied, row_totals
 
 FORMATS = {
@@ -45,6 +46,9 @@ NEEDS["excel"] += ("python_calamine",)
 COMPRESSED = (".csv", ".tsv", ".txt", ".tab", ".jsonl", ".ndjson", ".json")
 """Formats that are also read compressed, with a further ending of :data:`ENDINGS`."""
 
+PARTS = {"sheet": (".xlsx", ".xls", ".ods"), "key": (".npz", ".mat", ".h5", ".hdf5", ".h5ad", ".zarr", ".zip")}
+"""Options that name a part of a file, and the files that have parts."""
+
 
 def read(path: str | os.PathLike[str], request: Request | None = None, progress: Progress | None = None) -> Table:
     """Read a file of any known format.
@@ -68,7 +72,7 @@ def read(path: str | os.PathLike[str], request: Request | None = None, progress:
     TableError
         With one sentence on what is wrong with the file, and what to do.
     """
-    request, path, progress = request or Request(), Path(path), progress or unheard
+    request, path, progress = request or Request(), matrix_in(Path(path)), progress or unheard
     reader, name = _reader(path, request)
     with reading(path, f"cannot be read as {name}"), expansion(request.max_expansion):
         return _finish(reader(path, request, progress), request, progress)
@@ -91,6 +95,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 
 def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Progress], Table], str]:
+    for option, endings in PARTS.items():
+        if getattr(request, option) is not None and path.suffix.lower() not in endings:
+            raise TableError(f"{path}: --{option} names a part of {', '.join(endings)} files; leave it out.")
     if path.is_dir():
         if streaming.wanted(path, request):
             return streaming.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
@@ -125,7 +132,14 @@ def _finish(table: Table, request: Request, progress: Progress) -> Table:
         table = replace(table, X=logarithms(X) if request.log1p else X)
     counts = Counter(table.kinds.get(name, "number") for name in table.original_names)
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
-    return replace(table, report=replace(table.report, n_rows=table.shape[0], kinds=kinds))
+    report = table.report.with_findings(*_too_many_labels(table))
+    return replace(table, report=replace(report, n_rows=table.shape[0], kinds=kinds))
+
+
+def _too_many_labels(table: Table) -> list[Finding]:
+    different, n = 0 if table.y is None else len(set(table.y.tolist())), table.shape[0]
+    text = f"{table.label_name!r} has {different} different labels in {n} rows, so that accuracy tells nothing"
+    return [Finding(NOTICED, f"{text}; if another feature holds them", "--labels")] if 2 * different > n else []
 
 
 def _restricted(table: Table, only: tuple[str, ...]) -> Table:

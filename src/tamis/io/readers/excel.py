@@ -10,8 +10,10 @@ import pyarrow as pa
 from tamis.io.errors import TableError
 from tamis.io.readers.arrow import cell_text, column_of, read_table
 from tamis.io.readers.layout import has_header
-from tamis.io.readers.report import ASSUMED, Finding, counted, listed, shell_word
+from tamis.io.readers.report import ASSUMED, Finding, listed, shell_word
+from tamis.io.readers.surplus import samples_of
 from tamis.io.readers.table import Progress, Request, Table
+from tamis.reprs import counted
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -61,4 +63,7 @@ def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding
     names = [cell_text(cell).strip() if header else f"feature_{i}" for i, cell in enumerate(rows[0])]
     columns = {place: [row[place] for row in body] for place in range(len(names))}
     kept = [place for place, cells in columns.items() if names[place] or any(cell != "" for cell in cells)]
-    return pa.Table.from_arrays([column_of(columns[i]) for i in kept], names=[names[i] for i in kept])
+    kept_names = [names[place] for place in kept]
+    table, surplus = samples_of(pa.table([column_of(columns[i]) for i in kept], kept_names), kept_names, request)
+    findings += surplus
+    return table

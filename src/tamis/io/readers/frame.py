@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.readers.kinds import UNDECIDED, Feature, encode, left_out, plain_feature, trimmed
+from tamis.io.readers.layout import is_number
 from tamis.io.readers.numbers import marks_of_features
-from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, shell_word
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, merged, shell_word
 from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names, numbered
 from tamis.io.sources.source import nameless
 
@@ -52,8 +53,9 @@ def table_of(frame: Frame, request: Request) -> Table:
     """
     features, findings = _features(frame, request)
     if not features:
-        reasons = "; ".join(f"{listed(found.features)}: {found.text}" for found in findings if found.kind == LEFT_OUT)
-        raise TableError(f"no feature is left to select from ({reasons}).")
+        reasons = "; ".join(found.told() for found in merged(findings) if found.kind == LEFT_OUT)
+        hints = "".join(f"; {found.text}, pass {found.option}" for found in frame.findings if found.kind == NOTICED)
+        raise TableError(f"no feature is left to select from: {reasons}{hints}.")
     labels = [label for feature in features for label in feature.labels]
     groups = [feature.name for feature in features for _ in feature.labels]
     others = [feature for feature in features if feature.texts is not None]
@@ -95,10 +97,23 @@ def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Findi
             result = encode(name, column, request, decimal, keep=place in keep, levels=levels)
         if isinstance(result, Feature):
             result = _unwanted(result, request) or result
+        if request.only and not request.transpose:
+            _check_selected(name, result, request)
         found += [result] if isinstance(result, Feature) else []
         findings += [result] if isinstance(result, Finding) else result.findings
     _check_marks(findings)
     return found, [*findings, *_label_like(found, request), *_markers(frame)]
+
+
+def _check_selected(name: str, result: Feature | Finding, request: Request) -> None:
+    """Refuse a feature that was selected and is not there, or not as numbers any more."""
+    reason = result.text if isinstance(result, Finding) and result.kind == LEFT_OUT else ""
+    if isinstance(result, Feature) and result.kind == "category" and name in request.only:
+        word = next((text for text in result.texts or () if text and not is_number(text, ".")), "")
+        reason = f"it held numbers when it was selected, and holds text such as {word!r} now"
+    if reason:
+        remedy = "mend the file, or pass --na-values if the text marks missing cells"
+        raise TableError(f"the selected feature {name!r} cannot be taken: {reason}; {remedy}.")
 
 
 def _unwanted(feature: Feature, request: Request) -> Finding | None:

@@ -14,7 +14,10 @@ from tamis.io.memory import check_room, check_stored
 from tamis.io.readers import streaming
 from tamis.io.readers.arrays import Member, assemble, pick
 from tamis.io.readers.table import Progress, Request, Table
+from tamis.io.readers.tenx import table_of_genes
 from tamis.io.sources.hdf5 import open_hdf
+from tamis.io.sources.sparse import PARTS, checked_csr
+from tamis.io.sources.stores import text
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
@@ -24,6 +27,8 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         check_room(table.shape[0] * table.X.row_bytes, inf, "the matrix")
         return replace(table, X=table.X[:])
     with open_hdf(path) as file:
+        if request.key is None and "matrix/features/name" in file:
+            return _tenx(file["matrix"], request)
         members: dict[str, Member] = {}
 
         def note(name: str, item: Any) -> None:
@@ -37,6 +42,17 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         vectors = {name: found for name, found in members.items() if len(found.shape) == 1 or 1 in found.shape}
         beside = {n.rpartition("/")[2]: found for n, found in vectors.items() if n.rpartition("/")[0] == group}
         return assemble(matrix.load(), vectors | beside, request)
+
+
+def _tenx(stored: Any, request: Request) -> Table:
+    """Read what Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
+    n_genes, n_cells = stored["shape"][:]
+    data, indices, indptr = (values(stored[part], part) for part in PARTS)
+    X = checked_csr(data, indices, indptr, (n_cells, n_genes)).T
+    columns = (stored["features"].get(name) for name in ("name", "name", "feature_type"))
+    features = [*zip(*(text(column) for column in columns if column is not None), strict=True)]
+    cells = [[name] for name in text(stored["barcodes"])] if "barcodes" in stored else []
+    return table_of_genes(X, features, cells, replace(request, transpose=request.transpose is not False))
 
 
 def values(item: Any, name: str) -> NDArray[Any]:

@@ -19,14 +19,18 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     return read_table(_parsed(content), request, progress)
 
 
+LAYOUT = 'save records, such as [{"a": 1}, {"a": 2}], in pandas by df.to_json(path, orient="records")'
+
+
 def _parsed(content: bytes) -> Any:
     text = content.decode("utf-8-sig")
-    if text.lstrip().startswith("["):
-        records = json.loads(text)
-    else:
-        records = [_record(line, i) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = enumerate(text.splitlines(), start=1)
+    is_list = text.lstrip().startswith("[")
+    records = json.loads(text) if is_list else [_record(line, i) for i, line in lines if line.strip()]
     if not records or not all(isinstance(record, dict) for record in records):
         raise TableError('is not a list of records; every entry must be an object such as {"a": 1}.')
+    if nested := [name for name, cell in records[0].items() if isinstance(cell, dict | list)]:
+        raise TableError(f"holds objects or lists in {nested[0]!r}, a layout that is not read; {LAYOUT}.")
     names = list(dict.fromkeys(name for record in records for name in record))
     return pa.Table.from_arrays([column_of([record.get(name) for record in records]) for name in names], names)
 
@@ -35,4 +39,4 @@ def _record(line: str, number: int) -> Any:
     try:
         return json.loads(line)
     except ValueError as error:
-        raise TableError(f"line {number} is not JSON ({error}); every line must be one record.") from error
+        raise TableError(f"line {number} is not JSON ({error}); {LAYOUT}.") from error

@@ -18,6 +18,9 @@ TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
 MAX_LEVELS = 40
 """Text with at most so many different values is a category."""
 
+MIN_COUNT = 10
+"""So many rows that are numbered from 0 or 1 on are no coincidence."""
+
 MAX_ENCODED = 1000
 """A category that was asked for may have so many."""
 
@@ -84,7 +87,9 @@ def has_mark(cells: Any, mark: str) -> bool:
 
 
 def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[Finding, ...] = ()) -> Feature | Finding:
-    """Return a feature of numbers, or why it is left out: it is called like an identifier, and all values differ."""
+    """Return a feature of numbers, or why it is left out: it counts the rows, or is called like an identifier."""
+    if not keep and len(values) >= MIN_COUNT and values[0] in (0, 1) and (np.diff(values) == 1).all():
+        return left_out(name, "it counts the rows", f"--keep {shell_word(name)}")
     if not keep and (ID_NAME.match(name) or ID_ENDING.match(name)):
         present = values[~np.isnan(values)]
         if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():

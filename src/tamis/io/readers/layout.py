@@ -11,8 +11,9 @@ from typing import NamedTuple
 from tamis.io.errors import TableError
 from tamis.io.readers.kinds import CODE
 from tamis.io.readers.numbers import marks_in
-from tamis.io.readers.report import ASSUMED, Finding, counted
+from tamis.io.readers.report import ASSUMED, NOTICED, Finding
 from tamis.io.readers.table import MISSING, Request
+from tamis.reprs import counted
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}
 HEAD_ROWS = 50
@@ -74,9 +75,13 @@ def find_layout(head: bytes, request: Request) -> Layout:
     names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
     names[0] = names[0].lstrip("# ") if header else names[0]
     findings += _layout_findings(delimiter, decimal, header, trailing, request, cells)
-    columns = enumerate(zip(*cells[header:], strict=True))
-    text = [i for i, column in columns if not all(is_number(cell, decimal) and not is_code(cell) for cell in column)]
+    columns = [*zip(*cells[header:], strict=True)]
+    numeric = [[is_number(cell, decimal) and not is_code(cell) for cell in column] for column in columns]
+    text = [i for i, are_numbers in enumerate(numeric) if not all(are_numbers)]
     line, marks = rows[header].line, frozenset(shown)
+    if header and sum(len(one) > 2 and not one[0] and all(one[1:]) for one in numeric) * 2 >= len(numeric):
+        what = "the row below the header holds words above numbers; if it is a second header or holds units"
+        findings.append(Finding(NOTICED, what, f"--skip-rows {line} --header"))
     return Layout(delimiter, decimal, encoding, names, line, text, marks, runs, trailing, tuple(findings))
 
 

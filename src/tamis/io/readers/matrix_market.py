@@ -14,9 +14,9 @@ from pyarrow import csv as arrow_csv
 
 from tamis.io.errors import TableError
 from tamis.io.memory import NAME_BYTES, check_room
-from tamis.io.readers.arrays import assemble, neighbours
 from tamis.io.readers.compression import opened
 from tamis.io.readers.table import Progress, Request, Table
+from tamis.io.readers.tenx import lists_beside, table_of_genes
 from tamis.io.sources.sparse import checked_coo
 
 BLOCK_BYTES = 2**22
@@ -32,7 +32,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
     """Read a matrix, with names from the files that lie beside it by custom."""
     with opened(path) as stream:
         content = stream.read()
-    return assemble(_matrix(content, path.stat().st_size), neighbours(path), request)
+    return table_of_genes(_matrix(content, path.stat().st_size), *lists_beside(path), request)
 
 
 def _matrix(content: bytes, stored: int) -> Any:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from tamis.io.errors import TableError
-from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, counted, listed, shell_word
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, listed, shell_word
 from tamis.io.readers.table import Request, Table
+from tamis.reprs import counted
 
 WAYS = ("keep", "median", "drop-rows", "error")
 """What ``--missing`` takes."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tamis.reprs import counted
+
 ASSUMED, LEFT_OUT, NOTICED = "assumed", "left out", "noticed"
 KINDS = {"number": "numbers", "category": "categories", "boolean": "booleans", "date": "dates", "duration": "durations"}
 """Kinds of features, with their plurals."""
@@ -112,11 +114,6 @@ def listed(features: Iterable[object]) -> str:
     names = list(features)
     shown = ", ".join(repr(str(name)) for name in names[:MAX_SHOWN])
     return shown + (f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else "")
-
-
-def counted(count: int, one: str, several: str | None = None) -> str:
-    """Write ``1 row`` or ``3 rows``."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def shell_word(*names: str) -> str:

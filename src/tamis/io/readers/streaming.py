@@ -10,11 +10,12 @@ from tamis.extras import require
 from tamis.io.errors import TableError
 from tamis.io.memory import too_large
 from tamis.io.readers.arrays import take_columns
-from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, counted, listed
+from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, listed
 from tamis.io.readers.table import Progress, Request, Table, assign_roles, label_array, unheard
 from tamis.io.sources import READ_IN_PIECES, open_source
 from tamis.io.sources.derived import Derived, equal_total_factors, row_totals
 from tamis.io.sources.stores import column_of, columns_of, index_of, open_store
+from tamis.reprs import counted
 
 SMALL = 2**26
 """Files of at most so many bytes are read whole without asking for the memory."""

@@ -59,8 +59,9 @@ class Request:
     thousands: str | None = None
     na_values: tuple[str, ...] = ()
     day_first: bool | None = None
-    transpose: bool = False
+    transpose: bool | None = None
     max_expansion: float = MAX_EXPANSION
+    keep_totals: bool = False
     log1p: bool = False
     scale: bool = False
     only: tuple[str, ...] = ()

@@ -20,8 +20,9 @@ from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.kinds import has_mark, plain_numbers
 from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
 from tamis.io.readers.numbers import marks_of_features
-from tamis.io.readers.report import counted
+from tamis.io.readers.surplus import TOTAL, samples_of
 from tamis.io.readers.table import OTHER_MARK, Progress, Request, Roles, Table, assign_roles, unheard
+from tamis.reprs import counted
 
 HEAD_BYTES = 2**18
 MIN_HEAD_LINES = 5
@@ -41,8 +42,9 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     frame = _wide_frame(layout, roles, path, request, progress) if len(layout.names) >= WIDE else None
     if frame is None:
         layout, table = _parsed(layout, path, request, progress)
-        frame = _frame(table, roles, layout, request)
-    return table_of(replace(frame, findings=(*layout.findings, *roles.findings)), request)
+        table, surplus = samples_of(table, layout.names, request)
+        frame = replace(_frame(table, roles, layout, request), findings=tuple(surplus))
+    return table_of(replace(frame, findings=(*layout.findings, *roles.findings, *frame.findings)), request)
 
 
 def _head(stream: IO[bytes]) -> bytes:
@@ -151,6 +153,8 @@ def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, prog
                 cells[place] = b""
             rows.append(_parsed_row(b"\n".join(cells) + b"\n", layout.decimal, request)[plain])
     except (pa.ArrowInvalid, UnicodeDecodeError):
+        return None
+    if any(TOTAL.fullmatch(cell) for row in (words[0], words[-1]) for cell in row):
         return None
     columns = zip(text, zip(*words, strict=True), strict=True)
     frame = Frame(roles, np.array(rows), plain, {place: pa.array(column, pa.string()) for place, column in columns})

@@ -17,6 +17,9 @@ from tamis.io.sources.stores import annotated_store, stored_matrix
 READ_IN_PIECES = (".npy", ".h5ad", ".zarr", ".parquet", ".pq")
 """Endings of files that need not be read whole."""
 
+CONVERSIONS = {("polars", "LazyFrame"): "X.collect()", ("pyarrow", "Table"): "X.to_pandas()"}
+"""Tables of other libraries that are no arrays, with what is to be passed instead."""
+
 MAX_HELD_BYTES = 2**30
 """A memory map is loaded like any array as long as its float32 copy has at most so many bytes."""
 
@@ -64,10 +67,17 @@ def as_source(X: Any) -> TableSource | None:
     """Return the adapter of an object that is stored elsewhere; None for tables in memory."""
     if isinstance(X, TableSource):
         return X
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"X is the path {os.fspath(X)!r}; read the file first, for example by pandas.read_csv, or pass "
+            f"tamis.open_source(path) for {', '.join(READ_IN_PIECES)} and Parquet folders."
+        )
     if isinstance(X, np.memmap):
         # joblib hands large arrays to its workers as memory maps; they must give the same bits there.
         return memory_map(X) if X.ndim == 2 and X.dtype.kind in "biuf" and 4 * X.size > MAX_HELD_BYTES else None
     package = type(X).__module__.partition(".")[0]
+    if advice := CONVERSIONS.get((package, type(X).__name__)):
+        raise TypeError(f"X is a {package} {type(X).__name__}; pass {advice}.")
     if package == "h5py":
         return stored_matrix(X, f"{X.file.filename}:{X.name}", None, [X.file.filename])
     if package == "zarr":

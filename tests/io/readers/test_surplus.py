@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from tamis.io.errors import TableError
+from tamis.io.readers import Request, read
+
+
+@pytest.fixture
+def rows(rng):
+    return rng.integers(1, 50, (12, 3))
+
+
+def write(path, rows, first=(), last=(), header="name,a,b,c"):
+    lines = [f"s{i},{','.join(map(str, row))}" for i, row in enumerate(rows)]
+    path.write_text("\n".join([header, *first, *lines, *last]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("word", ["Total", "TOTAL:", "Grand total", "Summe", "Gesamt", "Totale", "итого", "subtotal"])
+def test_a_row_that_says_total_is_no_sample(rows, tmp_path, word):
+    line = [f"{word},,7,8"]
+    for which, more in (("first", {"first": line}), ("last", {"last": line})):
+        table = read(write(tmp_path / "t.csv", rows, **more), Request(index="name"))
+        np.testing.assert_array_equal(table.X, rows)
+        assert len(table.sample_names) == 12
+        told = f"the {which} row holds totals, as '{word}' shows, and was passed over (else --keep-totals)"
+        assert told in " ".join(table.report.lines())
+    assert read(tmp_path / "t.csv", Request(index="name", keep_totals=True)).shape[0] == 13
+    assert read(tmp_path / "t.csv", Request(only=("b", "c"))).shape == (12, 2)
+
+
+def test_words_that_other_rows_have_too_are_no_totals(tmp_path):
+    lines = [f"{word},{i % 7}" for i, word in enumerate(["part", "total"] * 10)]
+    (tmp_path / "t.csv").write_text("\n".join(["paid,a", *lines]) + "\n")
+    assert read(tmp_path / "t.csv").shape[0] == 20
+
+
+def test_totals_of_sheets_and_of_very_wide_files(rows, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [
+        ["name", "a", "b", "c"],
+        *([f"s{i}", *map(int, row)] for i, row in enumerate(rows)),
+        ["Total", 1, 2, 3],
+    ]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    np.testing.assert_array_equal(read(tmp_path / "t.xlsx").X, rows)
+    wide, names = np.tile(rows, 1500), ",".join(f"f{i}" for i in range(4500))
+    total = ["Total," + ",".join(["1"] * 4500)]
+    path = write(tmp_path / "wide.csv", wide, last=total, header=f"name,{names}")
+    assert read(path, Request(index="name")).shape == (12, 4500)
+
+
+def test_the_header_again_is_no_sample(rows, tmp_path):
+    table = read(write(tmp_path / "t.csv", rows, last=["name,a,b,c", "s12,1,2,3"]))
+    np.testing.assert_array_equal(table.X, [*rows, [1, 2, 3]])
+    assert "1 row with the names of the header again passed over" in " ".join(table.report.lines())
+
+
+def test_units_below_the_header_are_named_with_the_option(rows, tmp_path):
+    path = write(tmp_path / "t.csv", rows, first=["-,cm,kg,s"])
+    told = "if it is a second header or holds units, pass --skip-rows 1 --header"
+    with pytest.raises(TableError, match=told):
+        read(path)
+    assert told in " ".join(read(path, Request(na_values=("cm", "kg", "s"))).report.lines())
+    assert read(path, Request(skip_rows=1, header=True)).shape == (12, 3)
+
+
+@pytest.mark.parametrize("name", ["no", "pk", "order number"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_row_numbers_are_left_out_whatever_their_name(rows, tmp_path, name, first):
+    lines = [f"{i + first},{','.join(map(str, row))}" for i, row in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},a,b,c", *lines]) + "\n")
+    table = read(tmp_path / "t.csv")
+    assert table.feature_names.tolist() == ["a", "b", "c"]
+    assert "it counts the rows; to use it: --keep" in " ".join(table.report.lines())
+    assert read(tmp_path / "t.csv", Request(keep=(name,))).shape == (12, 4)
+
+
+@pytest.mark.parametrize("text", ['{"a": {"0": 1, "1": 2}}', '{"data": [\n{"a": 1},\n{"a": 2}]}'])
+def test_other_layouts_of_json_are_refused(tmp_path, text):
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(TableError, match="save records, such as"):
+        read(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("option", ["sheet", "key"])
+def test_parts_are_not_named_of_files_that_have_none(rows, tmp_path, option):
+    with pytest.raises(TableError, match=f"--{option} names a part of .* files; leave it out"):
+        read(write(tmp_path / "t.csv", rows), Request(**{option: "x"}))
