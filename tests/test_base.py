@@ -110,13 +110,19 @@ BAD_INPUT = {
     "nan": (
         GOOD.assign(b=[1, np.nan, np.inf]),
         {},
-        r"X holds NaN or inf, the first in row 1: feature 'b'\. Fill the gaps",
+        r"X holds NaN and inf, the first in row 1: feature 'b'\. Replace inf by NaN.*\. Fill the gaps",
     ),
     "text": (
         GOOD.assign(b=["x", "y", "z"]),
         {},
         r"feature 'b' of X cannot be read as numbers.*Drop these features",
     ),
+    "inf": (
+        GOOD.assign(b=[1, 2, np.inf]),
+        {},
+        r"X holds inf, the first in row 2: feature 'b'\. Replace inf.*X\)\) or drop",
+    ),
+    "gaps": (GOOD.assign(b=[1, np.nan, 2]), {}, r"X holds NaN, the first in row 1: feature 'b'\. Fill the gaps"),
     "two rows": (GOOD[:2], {}, r"needs at least 3; X has n_samples = 2\. Pass more rows, or transpose"),
     "too many": (
         GOOD,
@@ -145,11 +151,14 @@ BAD_INPUT = {
         {},
         r"Each of the 3 features of X holds one value only.*Check how X was read",
     ),
+    "one constant": (np.ones((4, 1)), {}, r"^The feature of X holds one value only, so nothing"),
+    "all of one banned": (GOOD[["a"]], {"never": [0]}, r"never lists all 1 usable feature of X"),
+    "too many of one": (GOOD[["a"]], {"k": 2}, r"only 1 of the 1 feature can be selected"),
     "all banned": (GOOD, {"never": [0, 1, 2]}, r"never lists all 3 usable features"),
     "repeated names": (
         GOOD.rename(columns={"b": "a"}),
         {},
-        r"Feature names of X must differ, but feature 'a' occur more than once",
+        r"Feature names of X must differ, but X has feature 'a' more than once",
     ),
 }
 
@@ -159,6 +168,17 @@ def test_bad_input_gets_a_sentence(case):
     X, parameters, sentence = BAD_INPUT[case]
     with pytest.raises(ValueError, match=sentence):
         fit(X, **parameters)
+
+
+def test_globs_name_features_and_groups(grouped):
+    genes = grouped.set_axis(["MT-1", "MT-2", "a[1]", "a1", "b"], axis=1)
+    assert fit(genes, 2, never=["MT-*"]).selected_.tolist() == [3, 2]
+    assert sorted(fit(genes, 3, must_keep=["MT-?", "b"]).selected_) == [0, 1, 4]
+    assert fit(genes, 1, must_keep=["a[1]"]).selected_.tolist() == [2]
+    kept = ByMean(1, groups={"whole": ["b", "a1"]}, must_keep=["who*"]).fit(genes)
+    assert kept.selected_groups_ == ["whole"]
+    with pytest.raises(ValueError, match=r"never names 'HLA-\*', which is not a feature of X"):
+        fit(genes, 1, never=["HLA-*"])
 
 
 def test_entries_of_the_wrong_type_are_named(frame):
@@ -171,6 +191,32 @@ def test_entries_of_the_wrong_type_are_named(frame):
 def test_text_in_an_array_is_found_by_position():
     with pytest.raises(ValueError, match=r"feature 1 of X cannot be read as numbers"):
         fit(np.array([[1, "x"], [2, "y"], [3, "z"]], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        (pd.Categorical(["u", "v", "u"]), "could not convert string to float: 'u'"),
+        (pd.date_range("2020", periods=3), "float() argument must be a string or a real number, not 'Timestamp'"),
+        (pd.period_range("2020", periods=3), "float() argument must be a string or a real number, not 'Period'"),
+    ],
+)
+def test_what_is_no_number_is_named_in_a_sentence(column, why):
+    sentence = (
+        f"feature 'd' of X cannot be read as numbers ({why}). Drop these features or encode them as numbers first."
+    )
+    with pytest.raises((ValueError, TypeError), match=f"^{re.escape(sentence)}$"):
+        fit(GOOD.assign(d=column))
+
+
+def test_numbers_beside_text_are_not_blamed():
+    numbers = GOOD.assign(n=pd.array([1, 2, None], dtype="Int64"))
+    with pytest.raises(ValueError, match=r"^feature 's' of X cannot be read as numbers"):
+        fit(numbers.assign(s=["u", "v", "w"]))
+
+
+def test_categories_that_are_numbers_are_read(frame):
+    assert fit(frame.assign(c=pd.Categorical([7, 8, 7])), 2).selected_.tolist() == [2, 1]
 
 
 def test_long_lists_of_columns_are_cut():
@@ -250,8 +296,12 @@ def test_features_missing_in_most_rows_are_left_out_with_a_warning():
     with pytest.warns(UnusableFeaturesWarning, match="missing in most rows, are never selected: feature 'gaps'"):
         selector = Tolerant(2).fit(X)
     assert sorted(selector.selected_) == [0, 2]
-    with pytest.raises(ValueError, match="X holds inf, the first in row 0: feature 'a'"):
-        Tolerant(2).fit(X.assign(a=[np.inf, 1, 2, 3]))
+    with pytest.raises(ValueError, match=r"X holds inf: feature 'a'\. Replace inf by NaN"):
+        Tolerant(2).fit(X.assign(a=[3, 1, 2, np.inf]))
+    with pytest.raises(ValueError, match="X holds inf, the first in row 3: feature 'a'"):
+        Tolerant(1).fit(X[["a"]].assign(a=[3, 1, 2, np.inf]))
+    with pytest.raises(ValueError, match="Each of the 3 features of X holds at most one value, so nothing"):
+        Tolerant(2).fit(X * np.nan)
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from tamis.features import TiedScoresWarning, warn_of_ties
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([1.0, -np.inf, -np.inf], "1 of the 2 features picked by score have no finite score"),
-        ([2.0, 2.0, 2.0], "All 3 features to choose from have the same score"),
+        ([1.0, -np.inf, -np.inf], "The score of 1 of the 2 features picked by score is not finite: which ones"),
+        ([2.0, 2.0, 2.0], "All 3 features to choose from have the same score up to rounding: which ones were selected"),
+        ([2.0, 2.0, 2.0 + 1e-13], "the same score up to rounding: which ones were selected tells nothing"),
     ],
 )
 def test_scores_that_tell_nothing_are_reported(scores, said):

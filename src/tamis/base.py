@@ -18,9 +18,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, check_cells, summarise_columns
-from tamis.features import Features, check_names, listed, read_groups, text_features, warn_of_ties, warn_of_unusable
+from tamis.features import Features, check_names, naming_text, read_groups, warn_of_ties, warn_of_unusable
 from tamis.io.sources import TableSource, as_source
-from tamis.reprs import html_selection
+from tamis.reprs import counted, html_selection
 from tamis.sizes import choose_k
 from tamis.structure.candidates import FillerWarning, filler_message
 from tamis.structure.sample import kept_rows
@@ -79,8 +79,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         How many features, or groups, to select; None selects half of them, "auto" as many as explain the structure of
         the table (see :func:`tamis.choose_k`).
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, or groups, by label, that are always or never selected. Those of ``never`` still
-        count as data to be explained.
+        Features, by position, name or glob such as ``"MT-*"``, or groups, by label or glob, that are always or never
+        selected. Those of ``never`` still count as data to be explained.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together, such as the levels of a category.
 
@@ -278,12 +278,11 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if hasattr(X, "columns"):
             check_names(X.columns)
         try:
-            return validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+            table = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+            # scikit-learn leaves categories as objects.
+            return table.astype(np.float64) if table.dtype == object else table
         except (ValueError, TypeError) as error:
-            if not (text := text_features(X)):
-                raise
-            advice = "Drop these features or encode them as numbers first."
-            raise type(error)(f"{listed(text)} of X cannot be read as numbers ({error}). {advice}") from error
+            raise naming_text(X, error) from error
 
     def _check_source(self, source: TableSource) -> TableSource:
         if self._from_disk is None:
@@ -304,14 +303,13 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     def _plan(self, X: Any, statistics: ColumnStatistics, features: Features) -> Task:
         """Return what is to be selected; a group is usable if one of its features is."""
         if statistics.constant.all():
-            raise ValueError(
-                f"Each of the {self.n_features_in_} features of X holds one value only, so nothing tells the samples "
-                "apart. Check how X was read."
-            )
+            what = "at most one value" if (statistics.missing == statistics.n_rows).any() else "one value only"
+            who = f"Each of the {features.n_features} features" if features.n_features > 1 else "The feature"
+            raise ValueError(f"{who} of X holds {what}, so nothing tells the samples apart. Check how X was read.")
         lists = [(name, getattr(self, name)) for name in ("must_keep", "never")]
-        asked = [[features.item(entry, name) for entry in (() if some is None else some)] for name, some in lists]
+        found = ([i for entry in (() if some is None else some) for i in features.items(entry, n)] for n, some in lists)
         # Each once, in the user's order.
-        must_keep, never = (np.array(list(dict.fromkeys(items)), dtype=np.intp) for items in asked)
+        must_keep, never = (np.array(list(dict.fromkeys(items)), dtype=np.intp) for items in found)
         both = np.intersect1d(must_keep, never)
         if both.size:
             named = features.listed(features.members(both))
@@ -338,11 +336,11 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 def _why_not(k: int, n_kept: int, n_never: int, most: int, n_items: int) -> str:
     """Return why k features cannot be selected, of which n_kept are asked for and at most so many can be."""
     if most == 0:
-        return f"never lists all {n_never} usable features of X. Leave at least one to select."
+        return f"never lists all {counted(n_never, 'usable feature')} of X. Leave at least one to select."
     if k > most:
         return (
-            f"n_features_to_select={k}, but only {most} of the {n_items} features can be selected ({n_never} in never; "
-            f"features with one value are left out). Ask for at most {most}."
+            f"n_features_to_select={k}, but only {most} of the {counted(n_items, 'feature')} can be selected "
+            f"({n_never} in never; features with one value are left out). Ask for at most {most}."
         )
     return (
         f"must_keep holds {n_kept} features, more than n_features_to_select={k}. Shorten the list or select more "

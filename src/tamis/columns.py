@@ -26,6 +26,11 @@ MIN_SPREAD = 1e-292
 MAX_UNSCALED = 1e15
 """Larger values, if they are not scaled, have no digits left for differences of one, and their products overflow."""
 
+REMEDIES = {
+    "inf": "Replace inf by NaN (for example by numpy.where(numpy.isinf(X), numpy.nan, X))",
+    "NaN": "Fill the gaps (for example with sklearn.impute.SimpleImputer)",
+}
+
 
 @dataclass(frozen=True)
 class ColumnStatistics:
@@ -173,13 +178,15 @@ def check_cells(
     named : callable
         Writes the names of features, given by position.
     """
-    bad = statistics.non_finite - (statistics.missing if allows_missing else 0)
-    if bad.any():
-        what, fill = ("inf", "Replace it by NaN") if allows_missing else ("NaN or inf", "Fill the gaps")
-        raise ValueError(
-            f"X holds {what}, the first in row {statistics.bad_row}: {named(np.flatnonzero(bad))}. "
-            f"{fill} (for example with sklearn.impute.SimpleImputer) or drop these features."
-        )
+    infinite = statistics.non_finite - statistics.missing
+    faults = {"NaN": not allows_missing and statistics.missing.any(), "inf": infinite.any()}
+    if any(faults.values()):
+        bad = np.flatnonzero(infinite if allows_missing else statistics.non_finite)
+        # The first row that is not finite may hold NaN, which is no fault where cells may be missing.
+        where = "" if allows_missing and statistics.missing.any() else f", the first in row {statistics.bad_row}"
+        advice = ". ".join(text for fault, text in REMEDIES.items() if faults[fault])
+        what = " and ".join(fault for fault, found in faults.items() if found)
+        raise ValueError(f"X holds {what}{where}: {named(bad)}. {advice} or drop these features.")
     largest = np.where(statistics.constant, 0.0, np.maximum(-statistics.low, statistics.high))
     spread = np.where(statistics.constant, 1.0, statistics.std)
     outside = np.flatnonzero((largest > MAX_MAGNITUDE) | (spread < MIN_SPREAD))

@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Any
 from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from tamis.reprs import counted
 
 MAX_LISTED = 5
 
@@ -19,7 +22,7 @@ class UnusableFeaturesWarning(UserWarning):
 
 
 class TiedScoresWarning(UserWarning):
-    """Selected features have no finite score, or all features have the same, so that their order in X decides."""
+    """Selected features have no finite score, or all have the same up to rounding: it does not tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,20 @@ class Features:
     owner: NDArray[np.intp]
     n_items: int
 
-    def item(self, entry: Any, parameter: str) -> int:
-        """Return the group, or the feature without groups, that an entry of a parameter names."""
-        if self.labels is not None and entry in self.labels:
-            return self.labels.index(entry)
-        return int(self.owner[self.position(entry, parameter)])
+    def items(self, entry: Any, parameter: str) -> list[int]:
+        """Return the groups, or the features without groups, that an entry of a parameter names.
+
+        A text with ``*``, ``?`` or ``[`` that is no name is a glob.
+        """
+        labels, names = self.labels or [], () if self.names is None else self.names
+        if entry in labels:
+            return [labels.index(entry)]
+        if isinstance(entry, str) and set(entry) & set("*?[") and entry not in names:
+            matches = [item for item, label in enumerate(labels) if fnmatchcase(str(label), entry)]
+            matches += [int(item) for item, name in zip(self.owner, names, strict=False) if fnmatchcase(name, entry)]
+            if matches:
+                return matches
+        return [int(self.owner[self.position(entry, parameter)])]
 
     def position(self, entry: Any, parameter: str) -> int:
         """Return the position of the feature that an entry of a parameter names."""
@@ -110,7 +122,8 @@ def read_groups(groups: Any, alone: Features) -> Features:
     else:
         labels = [label.item() if hasattr(label, "item") else label for label in groups]
     if len(labels) != n_features:
-        raise ValueError(f"groups has {len(labels)} labels, but X has {n_features} features. Pass a label for each.")
+        sizes = f"{counted(len(labels), 'label')}, but X has {counted(n_features, 'feature')}"
+        raise ValueError(f"groups has {sizes}. Pass a label for each.")
     distinct = list(dict.fromkeys(labels))
     number = {label: i for i, label in enumerate(distinct)}
     owner = np.array([number[label] for label in labels], dtype=np.intp)
@@ -136,26 +149,39 @@ def check_names(names: Iterable[Any]) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise ValueError(
-            f"Feature names of X must differ, but {listed(repeated)} occur more than once. Rename them, or pass X as "
+            f"Feature names of X must differ, but X has {listed(repeated)} more than once. Rename them, or pass X as "
             "an array to go by position."
         )
 
 
-def text_features(X: Any) -> list[Any]:
-    """Return the names or positions of the features that do not convert to float."""
+def naming_text(X: Any, error: ValueError | TypeError) -> ValueError | TypeError:
+    """Return an error that names the features of a table that do not convert to float, or the given one."""
+    if not (reasons := _text_features(X)):
+        return error
+    # Those of numpy and scikit-learn may take a page, or print the table.
+    why = min(next(iter(reasons.values())), str(error).partition("\n")[0], key=len)
+    return (TypeError if isinstance(error, TypeError) else ValueError)(
+        f"{listed(list(reasons))} of X cannot be read as numbers ({why}). Drop these features or encode them as "
+        "numbers first."
+    )
+
+
+def _text_features(X: Any) -> dict[Any, str]:
+    """Return the names or positions of the features that do not convert to float, and why."""
     if getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or not hasattr(X, "__array__"):
-        return []
+        return {}
     names = list(getattr(X, "columns", range(X.shape[1])))
-    cells = np.asarray(X, dtype=object)
-    return [name for name, feature in zip(names, cells.T, strict=True) if not _is_numeric(feature)]
+    reasons = {name: _why_text(cells) for name, cells in zip(names, np.asarray(X, dtype=object).T, strict=True)}
+    return {name: why for name, why in reasons.items() if why}
 
 
-def _is_numeric(feature: NDArray[Any]) -> bool:
+def _why_text(cells: NDArray[Any]) -> str:
     try:
-        feature.astype(np.float64)
-    except (ValueError, TypeError):
-        return False
-    return True
+        # Missing cells of pandas are none of float, and yet can be read.
+        cells[[type(cell).__name__ != "NAType" for cell in cells]].astype(np.float64)
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return ""
 
 
 def warn_of_ties(
@@ -165,14 +191,14 @@ def warn_of_ties(
     n_unscored = int((~np.isfinite(scores[picks])).sum())
     some = scores[candidates][np.isfinite(scores[candidates])]
     if n_unscored:
-        text = f"{n_unscored} of the {len(picks)} features picked by score have no finite score"
+        text = f"The score of {n_unscored} of the {counted(len(picks), 'feature')} picked by score is not finite"
     elif 0 < len(picks) < len(some) and np.ptp(some) <= 1e-12 * np.abs(some).max():
-        text = f"All {len(some)} features to choose from have the same score"
+        text = f"All {len(some)} features to choose from have the same score up to rounding"
     else:
         return
     warn(
-        f"{text}: those that come first in X were selected. The method cannot tell them apart on this table; use "
-        "another method.",
+        f"{text}: which ones were selected tells nothing. The method cannot tell them apart on this table; use another "
+        "method.",
         TiedScoresWarning,
         **where,
     )

@@ -1,4 +1,4 @@
-"""What notebooks show of selectors, structures and verdicts: small tables and lists in HTML, escaped."""
+"""Numbers in words, and what notebooks show of selectors, structures and verdicts: escaped HTML."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 MAX_ROWS = 10
 """Rows of a table that are shown."""
+
+
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Return ``1 row`` or ``3 rows``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], n_rows: int) -> str:

@@ -34,6 +34,12 @@ def test_a_good_list_beats_random_ones(run, table_file, roles):
     assert "Do not trust this selection." in noise.stderr
 
 
+def test_labels_that_differ_in_every_row_are_noticed(run, table_file):
+    result = run("evaluate", table_file, "-f", "signal_0,signal_1", "--labels", "id", "--random", 1)
+    assert "different labels in" in result.stderr
+    assert "so that accuracy tells nothing; if another feature holds them, pass --labels." in result.stderr
+
+
 def test_a_text_file_lists_one_feature_a_line(tmp_path):
     (tmp_path / "list.txt").write_text("a\nb\n\na\n")
     assert evaluation.listed_features(str(tmp_path / "list.txt")) == ("a", "b")

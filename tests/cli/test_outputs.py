@@ -148,7 +148,7 @@ def test_a_read_only_checkpoint_is_blamed_on_itself(run, table, tmp_path):
     result = run("select", "t.csv", "-k", 2, "-o", "out", "--checkpoint", "state")
     assert result.exit_code == 2
     assert "state" in result.stderr
-    assert "out:" not in result.stderr
+    assert "tamis: out:" not in result.stderr
 
 
 def test_messages_name_the_file_and_not_the_temporary_one(run, table, tmp_path, monkeypatch):

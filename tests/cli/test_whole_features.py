@@ -55,6 +55,28 @@ def test_apply_knows_the_levels_of_the_saved_selector(run, mixed, tmp_path):
     assert (tmp_path / "small.csv").read_text().splitlines()[:2] == ['"a","kind","c"', '2.5,"q",1']
 
 
+@pytest.mark.parametrize(
+    ("cells", "reason"), [("", "it has no value at all"), ("2.5,3.5,bad", "holds text such as 'bad' now")]
+)
+def test_apply_takes_all_selected_features_or_none(run, mixed, tmp_path, cells, reason):
+    run("select", mixed, "-k", 3, "-m", "variance", "-o", "out")
+    found = (cells.split(",") * 20)[:20]
+    (tmp_path / "new.csv").write_text("kind,c,a\n" + "".join(f"q,{i % 3},{cell}\n" for i, cell in enumerate(found)))
+    refused = run("apply", "out/selector.tamis", "new.csv", "-o", "small.csv")
+    assert refused.exit_code == 2
+    assert "the selected feature 'a' cannot be taken: it " in refused.stderr
+    assert reason in refused.stderr
+    assert not (tmp_path / "small.csv").exists()
+
+
+def test_one_sample_with_one_feature_is_told_so(run, mixed, tmp_path):
+    run("select", mixed, "-k", 1, "-m", "variance", "-o", "out")
+    (tmp_path / "new.csv").write_text("kind,c,a,b\nq,1,2.5,3\n")
+    assert "1 sample with 1 feature: new-selected.csv" in run("apply", "out/selector.tamis", "new.csv").stderr
+    refused = run("select", mixed, "-k", 1, "-m", "variance", "--n-init", 3)
+    assert "the method variance has no parameter 'n_init'; it has none." in refused.stderr
+
+
 def test_levels_are_encoded_as_asked_for(tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("kind,c,a,b\n" + "q,1,2.5,3\nz,2,3.5,4\n" * 5)

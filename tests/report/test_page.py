@@ -71,7 +71,7 @@ def test_what_was_read_is_told_with_the_options(rng, tmp_path):
     page = write_report(tmp_path / "r.html", selector, table, analyse(selector, table), selector.verdict_)
     text = page.read_text().partition('id="read"')[2]
     assert "60 rows, 2 features (1 number, 1 boolean), no cell missing." in text
-    assert "numbers that differ in every row, as identifiers do" in text
+    assert "it counts the rows" in text
     assert "<code>--keep id</code>" in text
 
 

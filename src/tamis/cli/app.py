@@ -43,7 +43,7 @@ def select(
     """Choose features of a table, and show why on a page.
 
     The folder gets selected.csv, features.csv (all features, with a reason for each), the reduced table in the
-    input's format, the saved selector, result.json and report.html.
+    input's format (CSV of workbooks and JSON), the saved selector, result.json and report.html.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from tamis.io.sources.source import nameless
 from tamis.io.writers import write_table
 from tamis.metrics import dense_sample, random_columns, score_columns
 from tamis.report import Entry, finding_rows
+from tamis.reprs import counted
 from tamis.verdict import Verdict, judge_table
 
 LESS_IS_BETTER = ("redundancy",)
@@ -81,7 +82,7 @@ def _print(document: dict[str, Any], given: Any, verdict: Verdict) -> None:
         usual = document["random_lists"][name]
         shown = "{mean:.3f} ({min:.3f} to {max:.3f})".format(**usual)
         rows.append([name, f"{value:.3f}", shown, "{better_than} of {lists}".format(**usual)])
-    title = f"{len(document['features'])} features of {given.file.name}"
+    title = f"{counted(len(document['features']), 'feature')} of {given.file.name}"
     output.print_table(title, ["score", "list", "random lists (range)", "better than"], rows, numbers=(1,))
     output.print_verdict(verdict)
     if given.output:
@@ -153,6 +154,7 @@ def apply(given: Any) -> None:
         results.check_outputs([path], [given.selector, given.file], given.force)
         table = fitting.read_with_bar(given.file, given.reading.request(only=names), bar)
         reduced = results.reduced_table(table, table.original_names, path)
-        write_table(path, reduced, source=given.file, transpose="transpose" in given.reading.options)
+        write_table(path, reduced, source=given.file, transpose=given.reading.transpose)
     output.print_read(table.report)
-    output.say(f"{reduced.shape[0]} samples with {reduced.shape[1]} features: {path}", fold=False)
+    samples, features = (counted(n, what) for n, what in zip(reduced.shape, ("sample", "feature"), strict=True))
+    output.say(f"{samples} with {features}: {path}", fold=False)

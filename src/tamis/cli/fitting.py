@@ -12,7 +12,8 @@ from tamis.cli.options import NoStructureFoundError, UsageError, complain
 from tamis.cli.progress import Bar, Interruption
 from tamis.cli.words import in_options
 from tamis.io.readers import Request, Table, fill, read
-from tamis.io.readers.report import counted, listed
+from tamis.io.readers.report import listed
+from tamis.reprs import counted
 from tamis.selectors import SELECTORS
 
 NOT_SET = ("n_features_to_select", "must_keep", "never", "groups", "callbacks")
@@ -62,7 +63,7 @@ def make_selector(
     """Make an unfitted selector; settings are parameters or fields of its recipe, and others are refused by name."""
     known, of_recipe = settable(method)
     if unknown := [name for name in settings if name not in [*known, *of_recipe]]:
-        names = ", ".join([*known, *of_recipe])
+        names = ", ".join([*known, *of_recipe]) or "none"
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
     _check_lists(table, k, kept, banned)
@@ -106,7 +107,7 @@ def size_for(table: Table, k: int | None = None) -> int:
 
     if k is not None:
         if k > (features := len(table.original_names)):
-            raise UsageError(f"-k {k} asks for more than the {features} features of the table.")
+            raise UsageError(f"-k {k} asks for more than the {counted(features, 'feature')} of the table.")
         return k
     try:
         return choose_k(table.X, groups=table.groups).k

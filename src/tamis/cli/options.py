@@ -67,7 +67,8 @@ READING: dict[str, tuple[Any, str, str]] = {
     "sheet": (str, "NAME", "Sheet of a workbook."),
     "key": (str, "NAME", "Array, data set or layer in the file, or file in an archive."),
     "max_expansion": (float, "N", "How many times its stored size a file may unpack or declare."),
-    "transpose": (bool, "", "The file has features in rows."),
+    "transpose": (bool, "--transpose/--no-transpose", "The file has features in rows."),
+    "keep_totals": (bool, "", "Use a first or last row that holds totals as a sample."),
     "log1p": (bool, "", "Take log(1 + x) of counts."),
     "scale": (bool, "", "Bring every sample to the median total."),
     "in_pieces": (bool, "--in-pieces/--whole", "Leave the table on disk, or read it whole, whatever the free memory."),
@@ -101,6 +102,11 @@ class Reading:
             given["delimiter"] = {"\\t": "\t", "tab": "\t", "space": " "}.get(given["delimiter"], given["delimiter"])
         self._check(given.get("delimiter", ","), given.get("decimal"), given.get("thousands"))
         return Request(**(given | changes))
+
+    @property
+    def transpose(self) -> bool:
+        """Whether the user says that features are in rows."""
+        return bool(self.options.get("transpose"))
 
     def flags(self) -> str:
         """Return the options as they are typed, to be repeated in another command."""

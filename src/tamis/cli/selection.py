@@ -14,6 +14,7 @@ from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording, write_text
 from tamis.io.readers import Table
 from tamis.io.writers import check_names, write_table
+from tamis.reprs import counted
 from tamis.selectors import SELECTORS
 
 SHOWN = 20
@@ -64,7 +65,8 @@ class _Selection:
         settings = parse_settings(given)
         unfitted = fitting.make_selector(given.method, size, self.table, given.seed, settings=settings, **lists)
         if shown and self.k is None:
-            fewest = f"{size} features are chosen, the fewest that explain the structure of the table"
+            chosen = f"{counted(size, 'feature')} {'is' if size == 1 else 'are'} chosen"
+            fewest = f"{chosen}, the fewest that explain the structure of the table"
             more = "tamis curve shows what more would add, and -k asks for another number"
             output.say(f"No -k was given: {fewest}; {more}.")
         with interruptible() as state:
@@ -102,7 +104,7 @@ class _Selection:
             write_text(paths["selected"], results.csv_text(HEADINGS, lines[: len(self.chosen)]))
             write_text(paths["features"], results.csv_text(HEADINGS, lines))
             write_report(paths["page"], self.selector, self.filled, self.analysis, self.verdict, **page)
-            write_table(paths["reduced"], reduced, source=given.file, transpose="transpose" in given.reading.options)
+            write_table(paths["reduced"], reduced, source=given.file, transpose=given.reading.transpose)
             self.document = self._document()
             results.write_result(self.folder, self.document)
 

@@ -60,7 +60,7 @@ class LSCAE(FeatureSelector):
     scale : {"standard", "center"} or None, default="standard"
         Whether features are brought to mean 0 and standard deviation 1, to mean 0, or used as they are.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, or groups, by label, that are always or never selected.
+        Features, by position, name or glob (``"MT-*"``), or groups, by label, that are always or never selected.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together, such as the levels of a category; k counts groups.
     device : str, default="auto"

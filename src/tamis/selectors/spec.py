@@ -50,7 +50,7 @@ class SPEC(ScaledSelector):
     scale : {"standard", "center"} or None, default="standard"
         Preprocessing of the features: z-scores, centring or none. φ1 and φ3 depend on the mean of a feature.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, that are always or never selected.
+        Features, by position, name or glob (``"MT-*"``), that are always or never selected.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together; a group has the mean score of its features.
 

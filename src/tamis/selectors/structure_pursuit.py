@@ -26,7 +26,7 @@ class StructurePursuit(FeatureSelector):
     n_features_to_select : int, "auto" or None, default=None
         How many features, or groups, to select; None selects half of them.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, or groups, by label, that are always or never selected.
+        Features, by position, name or glob (``"MT-*"``), or groups, by label, that are always or never selected.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together; the gain of a group is that of its features together.
     random_state : int, RandomState or None, default=None

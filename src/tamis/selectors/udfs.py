@@ -46,7 +46,7 @@ class UDFS(ScaledSelector):
     scale : {"standard", "center"} or None, default="standard"
         Preprocessing of the features: z-scores, centring or none.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, that are always or never selected.
+        Features, by position, name or glob (``"MT-*"``), that are always or never selected.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together; a group has the mean score of its features.
 

@@ -17,7 +17,7 @@ class VarianceScore(FeatureSelector):
     n_features_to_select : int, "auto" or None, default=None
         Number of features to select; None selects half of them.
     must_keep, never : sequence of int or str, default=()
-        Features, by position or name, that are always or never selected.
+        Features, by position, name or glob (``"MT-*"``), that are always or never selected.
     groups : sequence of labels, mapping of label to features, or None, default=None
         Features that are selected or left out together; a group has the mean score of its features.
 
