@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from research.planted.recovery import TABLES
 from research.quality.scores import score_selection
 from research.quality.sets import load
 from tamis import LSCAE, Recipe
+from tamis.lscae.objective import TERMS, Term, View, reconstruction
 from tamis.structure import directions
 
 SEEDS = range(2)
@@ -42,20 +44,25 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "self-loops": {"self_loops": True},
     "bandwidth by nearest neighbour": {"bandwidth": "nearest"},
     "graph on the units' outputs": {"graph_on": "concrete"},
-    "score not normalised": {"normalize_score": False},
+    "the graph decodes alone": {},
     "a network decodes": {"decoder": "network"},
     "no exchanges": {"max_exchanged": 0},
     "directions may have no feature": {"min_direction": 1.0},
     "learning rate 0.3": {"selector_lr": 0.3},
 }
-"""What is taken back, and the fields of the recipe that do it; the power of the directions is patched."""
+"""What is taken back, and the fields of the recipe that do it; what has none is patched."""
 
 
 @contextmanager
 def _taken_back(variant: str) -> Iterator[None]:
     power = 0.0 if variant == "directions each alike" else directions.POWER
-    with patch.object(directions, "POWER", power):
+    terms = {"reconstruction": Term(_by_the_graph)} if variant == "the graph decodes alone" else {}
+    with patch.object(directions, "POWER", power), patch.dict(TERMS, terms):
         yield
+
+
+def _by_the_graph(view: View) -> Any:
+    return reconstruction(replace(view, linear=None))
 
 
 def trials(methods: Iterable[str]) -> list[Trial]:

@@ -14,7 +14,7 @@ FDR = 0.1
 STRICT_FDR = 0.01
 """Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
 
-TAIL_SHARE = 0.05
+TAIL_SHARE = 0.2
 """Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
 
 

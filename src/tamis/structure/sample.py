@@ -126,9 +126,6 @@ BLOCK = 256
 """Features whose shapes are computed at a time, so that what is computed on the way stays in the cache."""
 
 
-SHUFFLED_TOGETHER = 32
-"""Features whose rows are shuffled in the same way; one shuffle each would cost more than the comparison."""
-
 MIN_FEATURES = 2048
 """Of no more features, threads cost more than they gain."""
 
@@ -163,21 +160,21 @@ def rank_basis(
     """
     (n, d), rng = X.shape, np.random.default_rng(0) if rng is None else rng
     values = np.zeros((len(SHAPES), d + n_shuffled, n), dtype=np.float32)
-    present, width = np.zeros(values.shape[:2], dtype=bool), max(1, min(SHUFFLED_TOGETHER, d))
+    present = np.zeros(values.shape[:2], dtype=bool)
     blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
     parallel = Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")
     parallel(delayed(_fill)(values[:, block], present[:, block], X[:, block], batches) for block in blocks)
     missing = np.isnan(X.T)
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
-    for start in range(d, d + n_shuffled, width):
-        some = slice(start, min(start + width, d + n_shuffled))
-        drawn, order = rng.permutation(d)[: some.stop - start], np.arange(n)
+    # Each feature as often as any other, and by an order of its own: those in one order would vary together.
+    drawn, order = np.resize(rng.permutation(d), n_shuffled), np.arange(n)
+    present[:, d:] = present[:, drawn]
+    for place, feature in enumerate(drawn, start=d):
         for rows in batches:
             order[rows] = rng.permutation(rows)
-        values[:, some] = values[:, drawn][:, :, order]
-        present[:, some] = present[:, drawn]
+        values[:, place] = values[:, feature, order]
         if observed is not None:
-            observed[some] = observed[drawn][:, order]
+            observed[place] = observed[feature, order]
     return RankBasis(values, present, observed)
 
 
