@@ -14,24 +14,27 @@ FDR = 0.1
 STRICT_FDR = 0.01
 """Level where nobody needs a doubtful feature: of candidates beyond the k strongest, and for suggestions of k."""
 
-TAIL_SHARE = 0.2
-"""Share of the null draws beyond which they are continued as an exponential tail, as maxima have."""
+TAIL_SHARE, VALLEY_SHARE = 0.2, 0.05
+"""Shares of the null draws, of maxima and of valleys, beyond which they are continued as an exponential tail. Maxima
+have one over a wide range; that of valleys is lighter, and the fit too careful if it begins early."""
 
 
 WEIGHTS = np.array([2.0, 1.0, 1.0])
 """How much the kinds of evidence count: dependence on a feature, on principal components, several modes."""
 
 
-def tail_probability(values: NDArray[np.float64], ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+def tail_probability(
+    values: NDArray[np.float64], ordered: NDArray[np.float64], share: float = TAIL_SHARE
+) -> NDArray[np.float64]:
     """Return the probability that a null draw reaches each value; 1 for values that are not finite.
 
-    Up to the highest :data:`TAIL_SHARE` of the ordered draws, it is the share of draws; beyond, with threshold t and
-    mean excess e of those draws, ``share(t) · exp(−(x − t) / e)``.
+    Up to the highest share of the ordered draws, it is the share of draws; beyond, with threshold t and mean excess e
+    of those draws, ``share(t) · exp(−(x − t) / e)``.
     """
     n = len(ordered)
     if n < 2:
         return np.ones(len(values))
-    top = min(n - 1, max(20, int(TAIL_SHARE * n)))
+    top = min(n - 1, max(20, int(share * n)))
     threshold = ordered[-top]
     excess = max(float((ordered[-top:] - threshold).mean()), 1e-12)
     n_reached = n - np.searchsorted(ordered, values, side="left")
@@ -107,7 +110,7 @@ def _block_pvalues(X: NDArray[np.floating]) -> NDArray[np.float64]:
         size = max(size for size in SIZES if size <= count)
         null, smallest = _null_depths(size)
         evidence, _ = _deepest(rows[:, np.linspace(0, count - 1, size).astype(np.intp)], null)
-        pvalues[features] = tail_probability(evidence, smallest)
+        pvalues[features] = tail_probability(evidence, smallest, VALLEY_SHARE)
     return pvalues
 
 
@@ -165,5 +168,5 @@ def _deepest(
         right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]
         depths.append((np.minimum(left, right) - density).max(axis=1, initial=0.0))
     ordered = np.sort(depths, axis=1) if null is None else null
-    smallest = np.min([tail_probability(*pair) for pair in zip(depths, ordered, strict=True)], axis=0)
+    smallest = np.min([tail_probability(*pair, VALLEY_SHARE) for pair in zip(depths, ordered, strict=True)], axis=0)
     return -np.log(smallest), ordered
