@@ -181,6 +181,12 @@ def test_a_linear_map_predicts_each_row_from_the_others(x, m):
     assert share == pytest.approx(share_by_loops(features, x, 3))
 
 
+@pytest.mark.parametrize("m", [3, 9])
+def test_gradients_of_what_a_linear_map_leaves(x, m):
+    features = torch.randn(7, m, dtype=torch.float64, generator=torch.Generator().manual_seed(5)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda codes: linear_residuals(codes, x, 3), features)
+
+
 @pytest.mark.parametrize("on", ["gates", "concrete"])
 def test_beside_the_graph_the_geometric_mean_of_both_decoders_counts(x, logits, decoder, on):
     recipe = replace(GRAPH, graph_on=on)
