@@ -163,3 +163,23 @@ def test_cells_that_are_missing_together_are_no_evidence():
     X = np.random.default_rng(1).standard_normal((N, 10))
     X[:100, :5] = np.nan
     assert judge_table(X, np.array([0, 1])) == Verdict(False, [NO_STRUCTURE])
+
+
+def test_levels_of_a_category_are_no_evidence_for_each_other(rng):
+    levels = np.eye(3)[rng.integers(3, size=300)]
+    X = np.hstack([levels, rng.standard_normal((300, 8))])
+    groups = ["plan"] * 3 + [f"x{i}" for i in range(8)]
+    assert judge_table(X, np.arange(3)).trusted
+    assert judge_table(X, np.arange(3), groups).reasons == [NO_STRUCTURE]
+
+
+def test_groups_are_counted_as_one_feature(rng):
+    levels = np.eye(3)[rng.integers(3, size=300)]
+    X = np.hstack(
+        [levels, levels @ [[0.0], [3.0], [6.0]] + rng.standard_normal((300, 1)), rng.standard_normal((300, 6))]
+    )
+    groups = ["plan"] * 3 + [f"x{i}" for i in range(7)]
+    verdict = judge_table(X, np.arange(4), groups)
+    assert verdict.trusted
+    assert verdict.reasons[0].startswith("All 2 features")
+    assert verdict.reasons[-1].startswith("2 of the 2 features")

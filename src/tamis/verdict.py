@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tamis.features import owners
 from tamis.reprs import html_list
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
@@ -25,8 +26,8 @@ HALF_LEVEL = 0.3
 """In a half of the rows, a feature whose evidence has a larger p-value is not confirmed."""
 
 NO_STRUCTURE = (
-    "No feature of this table depends on any other, or has several modes, more than chance would have it: there is "
-    "nothing to select. Check that the right features and enough rows were read."
+    "No feature of this table depends on any other than near copies of it, or has several modes, more than chance "
+    "would have it: there is nothing to select. Check that the right features and enough rows were read."
 )
 
 
@@ -65,10 +66,11 @@ class KeptRows(NamedTuple):
     owner: Indices | None = None
 
 
-def judge_table(X: Any, selected: Indices) -> Verdict:
-    """Return whether features that were selected elsewhere may be trusted on a table."""
-    rows = KeptRows(kept_rows(X), np.empty(0, np.intp))
-    return judge(rows, selected, structure_of(rows.sample))
+def judge_table(X: Any, selected: Indices, groups: Any = None) -> Verdict:
+    """Return whether features selected elsewhere may be trusted on a table; groups has the label of each feature."""
+    owner = None if groups is None else owners(groups, X.shape[1])
+    rows = KeptRows(kept_rows(X), np.empty(0, np.intp), owner)
+    return judge(rows, selected, structure_of(rows.sample, owner))
 
 
 def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
@@ -94,13 +96,17 @@ def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
     chosen = np.setdiff1d(selected, kept)
     if not len(chosen):
         return Verdict(True, ["Every selected feature was asked for."])
-    n_filler = int((~structure.structured[chosen]).sum())
-    answers = [_about_filler(n_filler, len(chosen), structure.n_structured)]
+    # Features of a group, which have the same evidence, count as one.
+    items, known = np.arange(sample.shape[1]) if owner is None else owner, structure.structured
+    filler, whole, others = (np.unique(items[some]) for some in (chosen[~known[chosen]], chosen, known))
+    answers = [_about_filler(len(filler), len(whole), len(others))]
     rng = np.random.default_rng(0)
     halves = np.array_split(rng.permutation(sample.shape[0]), 2)
     answers.append(_about_random(sample, selected, structure, halves, rng))
-    if not n_filler:
-        answers.append(_about_halves(sample, chosen, halves, owner))
+    if not len(filler):
+        # The first feature of each group stands for it.
+        firsts = chosen[np.unique(items[chosen], return_index=True)[1]]
+        answers.append(_about_halves(sample, firsts, halves, owner))
     against = [text for good, text in answers if not good]
     return Verdict(not against, against or [text for _, text in answers])
 

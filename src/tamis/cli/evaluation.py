@@ -39,7 +39,7 @@ def evaluate(given: Any) -> None:
         table = fitting.fill_for(table, given.reading.missing, None)
         columns = table.positions(originals_of(names, table.original_names), "--features")
         entries = _scored(table, columns, given, bar)
-        verdict = judge_table(table.X, columns)
+        verdict = judge_table(table.X, columns, table.groups)
         document = results.document_of("evaluate", given.file, table, **_parts(entries, verdict))
         if given.output:
             with recording():
@@ -113,8 +113,9 @@ def _from_text(path: Path) -> tuple[str, ...]:
         lines = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: is not a list of features, one a line ({error}).") from error
-    if lines and "feature" in lines[0]:
-        place = lines[0].index("feature")
+    headings = [place for place, cell in enumerate(lines[0] if lines else []) if cell in ("feature", "gene")]
+    if headings:
+        place = headings[0]
         names = [results.unguarded(row[place]) for row in lines[1:] if len(row) > place]
     else:
         names = [row[0] for row in lines]
