@@ -42,7 +42,7 @@ def test_a_panel_with_lists_and_batches(run, cells, tmp_path):
     assert "would replace the input" in own.output
     unknown = run("panel", cells, "-k", 8, "--batch-key", "none")
     assert unknown.exit_code == 2
-    assert "batch_key='none' is not a column of adata.obs" in unknown.output
+    assert "--batch-key 'none' is not a column of adata.obs" in unknown.output
 
 
 def test_files_of_10x(run, counts, tmp_path):
@@ -139,6 +139,46 @@ def test_warnings_become_notes(run, rng, tmp_path, recwarn):
     note = "tamis: note: No gene with structure above chance may be chosen; filler takes 5 of the 5 places."
     assert note in " ".join(done.output.split())
     assert not list(recwarn)
+
+
+def test_noise_has_no_number_of_genes(run, rng, tmp_path):
+    frame = pandas.DataFrame(rng.poisson(4, (100, 12)), columns=[f"G{i}" for i in range(12)])
+    frame.to_csv(tmp_path / "noise.csv", index=False)
+    done = run("panel", "noise.csv")
+    assert done.exit_code == 3
+    assert "No gene depends on others above chance" in done.output or "No feature" in done.output
+    assert not (tmp_path / "noise-panel.csv").exists()
+
+
+def test_what_is_no_expression_is_refused_with_the_remedy(run, counts, tmp_path):
+    frame = pandas.DataFrame(counts, columns=[f"G{i}" for i in range(40)]).assign(donor=["a", "b"] * 60)
+    frame.to_csv(tmp_path / "cells.csv", index=False)
+    refused = run("panel", "cells.csv", "-k", 5)
+    assert refused.exit_code == 2
+    assert "'donor' holds no expression but categories; pass --drop donor, or --labels" in refused.output
+
+
+def test_the_table_does_not_take_the_place_of_the_page(run, cells, tmp_path):
+    assert "let it end with .csv" in run("panel", cells, "-k", 5, "-o", "x.html").output
+    assert run("panel", cells, "-k", 5, "-o", "new/x.csv", "-q").exit_code == 0
+    assert (tmp_path / "new/x.html").is_file()
+
+
+def test_symbols_are_written_and_lists_of_genes_read(run, cells, tmp_path):
+    (tmp_path / "markers.csv").write_text("note,gene\nfirst,S3\nsecond,S4\n")
+    options = ["--gene-key", "symbol", "--must-keep", "markers.csv"]
+    done = run("panel", cells, "-k", 5, "-q", *options, "-o", "p.csv")
+    assert done.exit_code == 0, done.output
+    assert pandas.read_csv(tmp_path / "p.csv")["symbol"].tolist()[:2] == ["S3", "S4"]
+    assert "missing.txt: there is no such file" in run("panel", cells, "-k", 5, "--must-keep", "missing.txt").output
+    assert "All 5 features depend on others" in run("evaluate", cells, "-f", "p.csv").output
+    assert "--batch-key 'none' is not a column" in run("panel", cells, "-k", 5, "--batch-key", "none").output
+
+
+def test_a_file_without_annotations_is_refused(run, tmp_path):
+    with h5py.File(tmp_path / "half.h5ad", "w") as file:
+        file["X"] = np.ones((4, 3))
+    assert "holds no obs and var" in run("panel", "half.h5ad", "-k", 2).output
 
 
 def test_tables(run, counts, tmp_path):

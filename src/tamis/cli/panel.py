@@ -6,14 +6,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from tamis.cli import fitting, output, results
-from tamis.cli.options import UsageError, complain, parse_k, split
+from tamis.cli.evaluation import listed_features
+from tamis.cli.options import NoStructureFoundError, UsageError, complain, parse_k, split
 from tamis.cli.progress import Bar
 from tamis.cli.words import in_options
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
 from tamis.io.files import recording, why_unreadable, write_text
+from tamis.io.readers.report import KINDS, shell_word
 from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.stores import find_matrix
+from tamis.io.sources.stores import annotated_store
 from tamis.reprs import counted
 
 
@@ -25,6 +27,9 @@ def panel(given: SimpleNamespace) -> None:
 
     path = given.output or Path(f"{results.name_parts(given.file)[0]}-panel.csv")
     page = path.with_suffix(".html")
+    if path == page:
+        raise UsageError(f"-o names the table of genes, and {page.name} will be its page; let it end with .csv.")
+    path.parent.mkdir(parents=True, exist_ok=True)
     results.check_outputs([path, page], [given.file], given.force)
     table = _selected(given)
     chosen = table[table["tamis_selected"]].sort_values("tamis_rank")
@@ -39,16 +44,23 @@ def panel(given: SimpleNamespace) -> None:
 def _selected(given: SimpleNamespace) -> Any:
     """Return the table of the genes; warnings of tamis become notes, others concern who writes programs."""
     from tamis import select_genes
+    from tamis.sizes import NoStructureError
 
-    files = {entry: Path(entry) for entry in split(given.must_keep)}
-    kept = [n for e, file in files.items() for n in (file.read_text("utf-8").split() if file.is_file() else [e])]
+    kept = [name for entry in split(given.must_keep) for name in listed_features(entry)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cells, which = _cells(given)
-        table = select_genes(
-            cells, parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
-            never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet, **which,
-        )  # fmt: skip
+        try:
+            table: Any = select_genes(
+                cells, parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
+                never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet, **which,
+            )  # fmt: skip
+        except NoStructureError as error:
+            raise NoStructureFoundError(f"{error} Name a number by -k.") from None
+        except ValueError as error:
+            raise UsageError(in_options(str(error))) from error
+    if given.gene_key is not None:
+        table.insert(0, given.gene_key, cells.var[given.gene_key])
     for warning in caught:
         if warning.category.__module__.startswith("tamis"):
             complain(f"note: {in_options(str(warning.message))}")
@@ -69,9 +81,8 @@ def _cells(given: SimpleNamespace) -> tuple[Any, dict[str, Any]]:
         flag = "missing" if given.reading.missing else next(iter(options)).replace("_", "-")
         remedy = "leave it out; --key names a layer, and --never genes that may not be chosen"
         raise UsageError(f"--{flag} has no effect on how tamis panel reads .h5ad files; {remedy}.")
-    with reading(given.file), open_hdf(given.file) as file:
-        if key != "X":
-            find_matrix(file, key)  # Raises the sentence that lists the layers.
+    with reading(given.file), open_hdf(given.file):
+        annotated_store(given.file, key)  # Raises what is wrong with the file, or lists its layers.
         which = {} if key == "X" else {"use_raw": True} if key == "raw" else {"layer": key}
         return anndata.read_h5ad(given.file, backed="r"), which
 
@@ -85,6 +96,9 @@ def _annotated(given: SimpleNamespace) -> Any:
         table = fitting.read_with_bar(given.file, given.reading.request(), bar)
     table = fitting.fill_for(table, given.reading.missing or "error", None)
     output.print_read(table.report)
+    if others := [name for name in table.original_names if table.kinds.get(name, "number") != "number"]:
+        remedy = f"pass --drop {shell_word(others[0])}, or --labels and --batch-key if it tells the batches"
+        raise UsageError(f"{others[0]!r} holds no expression but {KINDS[table.kinds[others[0]]]}; {remedy}.")
     obs = pandas.DataFrame({} if table.y is None else {table.label_name: table.y}, index=range(table.shape[0]))
     obs.index = obs.index.astype(str)
     var = pandas.DataFrame(index=pandas.Index(table.feature_names, dtype=object))

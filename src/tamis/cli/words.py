@@ -9,6 +9,9 @@ OPTIONS = {
     "never": "--never",
     "n_init": "--n-init",
     "random_state": "--seed",
+    "n_genes": "-k",
+    "batch_key": "--batch-key",
+    "gene_key": "--gene-key",
 }
 """Parameters that have an option of their own; all others are set by --set."""
 

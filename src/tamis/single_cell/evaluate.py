@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import anndata
     import pandas
 
-MAX_CELLS = 3000
+MIN_CELLS, MAX_CELLS = 10, 3000
 N_PROGRAMMES = 20
 REFERENCES = ("random", "highly variable")
 
@@ -99,6 +99,8 @@ def compare_panels(
         require("The similarity of clusters", "igraph")
     which: dict[str, Any] = {"layer": layer, "use_raw": use_raw, "gene_key": gene_key}
     data = read_expression(adata, **which, max_cells=MAX_CELLS, random_state=random_state)
+    if len(data.cells) < MIN_CELLS:
+        raise ValueError(f"Panels are compared by the neighbours of cells, of which {MIN_CELLS} are needed at least.")
     types = None if cell_type_key is None else labels(adata, cell_type_key, "cell_type_key", complete=False)[data.cells]
     batch = None if batch_key is None else labels(adata, batch_key, "batch_key")[data.cells]
     lists = {name: _positions(genes, data, name) for name, genes in panels.items()}

@@ -28,12 +28,12 @@ FAMILIES = {
 """Patterns of human and mouse gene symbols; the cell-cycle genes are those of Tirosh et al. (2016)."""
 
 
-def matching_genes(entries: str | Sequence[str], genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
+def matching_genes(entries: str | Sequence[str] | None, genes: NDArray[np.str_], parameter: str) -> NDArray[np.intp]:
     """Return the positions of the genes that names, globs such as ``"HLA-*"`` and families describe, in their order.
 
     Messages call the entries by the parameter.
     """
-    wanted = [entries] if isinstance(entries, str) else entries
+    wanted = [entries] if isinstance(entries, str) else () if entries is None else entries
     found = [place for entry in wanted for place in _matching(str(entry), genes, parameter).tolist()]
     return np.array(list(dict.fromkeys(found)), dtype=np.intp)
 

@@ -125,7 +125,7 @@ def batch_mixing(X: Array, batch: NDArray[np.str_]) -> float:
     _, codes, counts = np.unique(batch, return_inverse=True, return_counts=True)
     expected = 1 - (counts[codes] - 1) / (len(codes) - 1)
     observed = (codes[near] != codes[:, None]).mean(axis=1)
-    return float(min(1.0, observed.mean() / max(expected.mean(), 1e-12)))
+    return float(min(1.0, observed.mean() / expected.mean())) if len(counts) > 1 else 1.0
 
 
 def excess_variance(X: Array) -> Array:

@@ -14,7 +14,7 @@ from tamis.single_cell.alignment import Programmes, align, find_programmes, lead
 from tamis.single_cell.expression import Expression, column, labels, read_expression
 from tamis.single_cell.families import matching_genes
 from tamis.single_cell.reasons import gene_table
-from tamis.sizes import choose_k
+from tamis.sizes import NoStructureError, choose_k
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import FillerWarning
 
@@ -121,6 +121,8 @@ def select_genes(
     k = _size(n_genes, data, kept, len(np.unique(families[free])))
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
+    if n_genes == "auto" and not structure.n_structured:
+        raise NoStructureError("No gene depends on others above chance, so that no number of genes is suggested.")
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
     # What passed by chance follows no programme.
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))

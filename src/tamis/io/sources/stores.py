@@ -45,7 +45,8 @@ def find_matrix(root: Any, key: str | None) -> tuple[Any, NDArray[Any] | None]:
     wanted = (key or "X").removeprefix("layers/")
     path = {"X": "X", "raw": "raw/X"}.get(wanted, f"layers/{wanted}")
     if path not in root:
-        known = [name for name in ("X", *root.get("layers", ())) if name != wanted]
+        raw = ["raw"] if "raw/X" in root else []
+        known = [name for name in ("X", *raw, *root.get("layers", ())) if name != wanted]
         raise TableError(f"holds no matrix {wanted!r}; there are {', '.join(known)} (--key).")
     frame = "raw/var" if wanted == "raw" else "var"
     if frame not in root:
