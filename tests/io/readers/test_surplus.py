@@ -16,21 +16,25 @@ def write(path, rows, first=(), last=(), header="name,a,b,c"):
     return path
 
 
-@pytest.mark.parametrize("word", ["Total", "TOTAL:", "Grand total", "Summe", "Gesamt", "Totale", "итого", "subtotal"])
+@pytest.mark.parametrize(
+    "word", ["Total", "TOTAL:", "Grand total", "Summe", "Gesamt", "Totale", "итого", "subtotal", "Total (n=12)"]
+)
 def test_a_row_that_says_total_is_no_sample(rows, tmp_path, word):
-    line = [f"{word},,7,8"]
+    line = [f"{word},,700,800"]
     for which, more in (("first", {"first": line}), ("last", {"last": line})):
         table = read(write(tmp_path / "t.csv", rows, **more), Request(index="name"))
         np.testing.assert_array_equal(table.X, rows)
         assert len(table.sample_names) == 12
-        told = f"the {which} row holds totals, as '{word}' shows, and was passed over (else --keep-totals)"
+        told = (
+            f"the {which} row holds totals, as '{word}' and its numbers show, and was passed over (else --keep-totals)"
+        )
         assert told in " ".join(table.report.lines())
     assert read(tmp_path / "t.csv", Request(index="name", keep_totals=True)).shape[0] == 13
     assert read(tmp_path / "t.csv", Request(only=("b", "c"))).shape == (12, 2)
 
 
 def test_words_that_other_rows_have_too_are_no_totals(tmp_path):
-    lines = [f"{word},{i % 7}" for i, word in enumerate(["part", "total"] * 10)]
+    lines = [f"{word},{i}" for i, word in enumerate(["part", "total"] * 10)]
     (tmp_path / "t.csv").write_text("\n".join(["paid,a", *lines]) + "\n")
     assert read(tmp_path / "t.csv").shape[0] == 20
 
@@ -41,19 +45,30 @@ def test_totals_of_sheets_and_of_very_wide_files(rows, tmp_path):
     for row in [
         ["name", "a", "b", "c"],
         *([f"s{i}", *map(int, row)] for i, row in enumerate(rows)),
-        ["Total", 1, 2, 3],
+        ["Total", 100, 200, 300],
     ]:
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
     np.testing.assert_array_equal(read(tmp_path / "t.xlsx").X, rows)
     wide, names = np.tile(rows, 1500), ",".join(f"f{i}" for i in range(4500))
-    total = ["Total," + ",".join(["1"] * 4500)]
+    total = ["Total," + ",".join(["100"] * 4500)]
     path = write(tmp_path / "wide.csv", wide, last=total, header=f"name,{names}")
     assert read(path, Request(index="name")).shape == (12, 4500)
 
 
-def test_the_header_again_is_no_sample(rows, tmp_path):
-    table = read(write(tmp_path / "t.csv", rows, last=["name,a,b,c", "s12,1,2,3"]))
+def test_a_name_that_means_total_is_a_sample_if_its_numbers_are_like_the_others(rows, tmp_path):
+    path = write(tmp_path / "t.csv", rows, last=["Total,20,21,22"])
+    assert read(path, Request(index="name")).shape[0] == 13
+
+
+def test_a_grand_total_may_follow_a_subtotal(rows, tmp_path):
+    path = write(tmp_path / "t.csv", rows, last=["Subtotal,600,600,600", "Grand total,600,600,601"])
+    assert read(path, Request(index="name")).shape[0] == 12
+
+
+@pytest.mark.parametrize("header", ["name,a,b,c", "name, a, b, c"])
+def test_the_header_again_is_no_sample(rows, tmp_path, header):
+    table = read(write(tmp_path / "t.csv", rows, last=[header, "s12,1,2,3"], header=header))
     np.testing.assert_array_equal(table.X, [*rows, [1, 2, 3]])
     assert "1 row with the names of the header again passed over" in " ".join(table.report.lines())
 
@@ -89,3 +104,10 @@ def test_other_layouts_of_json_are_refused(tmp_path, text):
 def test_parts_are_not_named_of_files_that_have_none(rows, tmp_path, option):
     with pytest.raises(TableError, match=f"--{option} names a part of .* files; leave it out"):
         read(write(tmp_path / "t.csv", rows), Request(**{option: "x"}))
+
+
+@pytest.mark.parametrize("names", ["NA,K,p2", "inf,K,p2", "K,nan,null"])
+def test_names_that_look_like_missing_cells_are_names_beside_words(rows, tmp_path, names):
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "t.csv").write_text("\n".join([names, *lines]) + "\n")
+    assert read(tmp_path / "t.csv").feature_names.tolist() == names.split(",")

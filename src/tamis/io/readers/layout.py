@@ -219,7 +219,8 @@ def has_header(cells: list[list[str]], decimal: str) -> bool:
     numbers are no names if they occur again below.
     """
     first, below = cells[0], cells[1:]
-    numbers = [cell.strip() for cell in first if cell.strip() and is_number(cell, decimal)]
+    # NA may be sodium: what stands for a missing or infinite cell is neither a number nor a word here.
+    numbers = [cell.strip() for cell in first if is_number(cell, decimal) and any(sign.isdigit() for sign in cell)]
     words = [(place, cell) for place, cell in enumerate(first) if not is_number(cell, decimal)]
     distinct = all(number.isdigit() for number in numbers) and len(set(numbers)) == len(numbers)
     again = any(len(row) > place and row[place] == cell for place, cell in words for row in below)

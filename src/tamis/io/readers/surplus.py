@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tamis.io.readers.kinds import plain_numbers
 from tamis.io.readers.report import ASSUMED, Finding
 from tamis.io.readers.table import Request
 from tamis.reprs import counted
@@ -14,29 +16,36 @@ from tamis.reprs import counted
 TOTAL = re.compile(
     r"\W*(?:(?:grand|sub|overall|column|gesamt)?[ -]?(?:total(?:s|e|i|t)?|totaux|totaal|sums?|summe|summa)"
     r"|gesamt|insgesamt|somme|somma|suma|soma|total g[eé]n[eé]ral|total geral|toplam|razem|celkem|yhteensä|összesen"
-    r"|итого|всего|сумма|合计|总计|合計|総計|합계)\W*",
+    r"|итого|всего|сумма|合计|总计|合計|総計|합계)\W*(?:\(.*\))?",
     re.IGNORECASE,
 )
 """What the first or last row of a table says if it holds totals."""
 
 
-def samples_of(table: Any, names: Sequence[str], request: Request) -> tuple[Any, list[Finding]]:
+def samples_of(table: Any, names: Sequence[str], request: Request, mark: str = ".") -> tuple[Any, list[Finding]]:
     """Return the rows of an Arrow table that are samples, and what is to be told of the others."""
-    findings, again = [], pc.equal(pc.cast(table.column(0), pa.string()), names[0])
+    findings: list[Finding] = []
+    again = np.ones(table.num_rows, dtype=bool)
     for place, name in enumerate(names):
-        again = pc.and_(again, pc.equal(pc.cast(table.column(place), pa.string()), name))
-        if not (count := pc.sum(again).as_py()):
+        again &= pc.equal(_texts(table.column(place)), name).to_numpy(zero_copy_only=False) == True  # noqa: E712
+        if not again.any():
             break
-    else:
-        table = table.filter(pc.invert(pc.fill_null(again, False)))
-        findings = [Finding(ASSUMED, f"{counted(count, 'row')} with the names of the header again passed over")]
-    for which in ("last", "first") if not (request.keep_totals or request.transpose) else ():
+    if again.any():
+        table = table.filter(pa.array(~again))
+        told = f"{counted(int(again.sum()), 'row')} with the names of the header again passed over"
+        findings = [Finding(ASSUMED, told)]
+    # A grand total may follow a subtotal.
+    for which in ("last", "last", "first") if not (request.keep_totals or request.transpose) else ():
         place, others = (-1, table.slice(0, table.num_rows - 1)) if which == "last" else (0, table.slice(1))
-        if others.num_rows > 1 and (shown := _word(table, place, others)):
-            text = f"the {which} row holds totals, as {shown} shows, and was passed over"
+        if others.num_rows > 1 and (word := _word(table, place, others)) and _is_large(table, place, request, mark):
+            text = f"the {which} row holds totals, as {word} and its numbers show, and was passed over"
             findings.append(Finding(ASSUMED, text, "--keep-totals"))
             table = others
     return table, findings
+
+
+def _texts(column: Any) -> Any:
+    return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
 
 
 def _word(table: Any, place: int, others: Any) -> str:
@@ -46,3 +55,15 @@ def _word(table: Any, place: int, others: Any) -> str:
         if isinstance(cell, str) and TOTAL.fullmatch(cell) and not pc.any(pc.equal(rest, cell)).as_py():
             return repr(cell)
     return ""
+
+
+def _is_large(table: Any, place: int, request: Request, mark: str) -> bool:
+    """Return whether at least half of the numbers of a row are as large as any of their feature, as sums are."""
+    large = []
+    for column in table.columns:
+        values = column.to_numpy() if pa.types.is_floating(column.type) else None
+        if pa.types.is_string(column.type):
+            values = plain_numbers(column, mark, request.missing_words)
+        if values is not None and not np.isnan(values[place]):
+            large.append(abs(values[place]) >= np.nanmax(np.abs(values)))
+    return bool(2 * sum(large) >= len(large))

@@ -192,18 +192,19 @@ def numbered(names: Sequence[str]) -> tuple[list[str], tuple[Finding, ...]]:
 
     The second ``a`` becomes ``a_2``; a nameless one is called by its position.
     """
-    taken, found, repeated = set(names), dict[str, None](), dict[str, None]()
+    taken, found, repeated = set(names), dict[str, None](), dict[str, str]()
     for position, name in enumerate(names):
         candidate, number = name or f"feature_{position}", 2
         while candidate in found or (candidate != name and candidate in taken):
-            repeated |= {name: None} if name else {}
             candidate, number = f"{name or 'feature'}_{number}", number + 1
         found[candidate] = None
+        if name and candidate != name:
+            repeated.setdefault(name, candidate)
     if not (again := tuple(repeated)):
         return list(found), ()
     one, first = len(again) == 1, again[0]
     text = f"the name {first!r} occurs" if one else f"the names {listed(again)} occur"
-    text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {first + '_2'!r})"
+    text += f" more than once and {'was' if one else 'were'} numbered ({first!r}, {repeated[first]!r})"
     return list(found), (Finding(ASSUMED, text, f"--drop {shell_word(first)}"),)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from tamis.io.errors import reading
+from tamis.io.errors import TableError, reading
 from tamis.io.readers.arrays import Member, assemble
 from tamis.io.readers.compression import opened
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding
@@ -46,8 +46,14 @@ def table_of_genes(X: Any, features: Lines, samples: Lines, request: Request) ->
     A line of ``features`` holds the identifier and, if there are more cells, the symbol and the type.
     """
     turned, findings = request.transpose, list[Finding]()
-    if turned is None and (turned := len(features) == X.shape[0]):
-        findings = [Finding(ASSUMED, "the rows of the matrix are the features listed beside it", "--no-transpose")]
+    for lines, what in ((features, "features"), (samples, "samples")):
+        if lines and len(lines) not in X.shape:
+            size = f"{X.shape[0]} × {X.shape[1]}"
+            raise TableError(f"{len(lines)} {what} are listed beside it, and the matrix has {size}; mend the list.")
+    by_samples = not features and len(samples) == X.shape[1] != X.shape[0]
+    if turned is None and (turned := len(features) == X.shape[0] or by_samples):
+        what = "columns of the matrix are the samples" if by_samples else "rows of the matrix are the features"
+        findings = [Finding(ASSUMED, f"the {what} listed beside it", "--no-transpose")]
     X = X.T if turned else X
     X = csr_array(X) if issparse(X) else np.ascontiguousarray(X)
     members = {"sample_names": _member([line[0] for line in samples])}
@@ -55,8 +61,9 @@ def table_of_genes(X: Any, features: Lines, samples: Lines, request: Request) ->
         names = np.array([next(filter(None, (*line[1:2], line[0])), "") for line in features], dtype=object)
         kinds = np.array([line[2] if len(line) > 2 else GENES for line in features], dtype=object)
         if 0 < (other := kinds != GENES).sum() < len(kinds):
-            what = f"of the type {kinds[other][0]!r}, not {GENES!r}"
-            findings.append(Finding(LEFT_OUT, what, "", tuple(names[other])))
+            for kind in dict.fromkeys(kinds[other]):
+                what = f"of the type {kind!r}, not {GENES!r}"
+                findings.append(Finding(LEFT_OUT, what, "", tuple(names[kinds == kind])))
             X, names = X[:, np.flatnonzero(~other)], names[~other]
         distinct, renamed = numbered(names.tolist())
         members["feature_names"] = _member(distinct)

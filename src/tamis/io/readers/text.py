@@ -42,7 +42,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     frame = _wide_frame(layout, roles, path, request, progress) if len(layout.names) >= WIDE else None
     if frame is None:
         layout, table = _parsed(layout, path, request, progress)
-        table, surplus = samples_of(table, layout.names, request)
+        table, surplus = samples_of(table, layout.names, request, layout.decimal)
         frame = replace(_frame(table, roles, layout, request), findings=tuple(surplus))
     return table_of(replace(frame, findings=(*layout.findings, *roles.findings, *frame.findings)), request)
 
