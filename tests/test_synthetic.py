@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from tamis.synthetic import blobs_with_copies, make_cells, moons_with_copies, moons_with_uniform, point_clusters
+from research.synthetic import moons_with_uniform, point_clusters
+from tamis.synthetic import blobs_with_copies, make_cells, moons_with_copies
 
 
 def test_moons_with_copies():

@@ -17,7 +17,8 @@ from research.ledger import Row, Trial
 from research.methods import takes_seed
 from research.pages import Rows, Table, bar_chart, replace_parts, select_rows
 from research.planted.bench import DOCS, Bench
-from tamis.synthetic import PlantedTable, blobs_with_copies, moons_with_copies, moons_with_uniform
+from research.synthetic import moons_with_uniform
+from tamis.synthetic import PlantedTable, blobs_with_copies, moons_with_copies
 
 SEEDS = range(10)
 TO_THE_LETTER = "LSCAE.from_paper"

@@ -17,7 +17,7 @@ from research.ledger import Row, Trial
 from research.pages import Rows, Table, select_rows
 from research.paper.experiment import Experiment, values_of
 from research.style import COLOURS, figure
-from tamis.synthetic import point_clusters
+from research.synthetic import point_clusters
 
 EPSILON = 0.05
 SPREADS = {"unit differences": 2**-0.5, "as written": 0.5}

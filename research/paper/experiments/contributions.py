@@ -12,7 +12,7 @@ from research.paper.experiment import Experiment, values_of
 from research.paper.fits import fit
 from research.paper.kernels import contributions, gaussian_kernel
 from research.style import COLOURS, figure, not_run_yet
-from tamis.synthetic import moons_with_uniform
+from research.synthetic import moons_with_uniform
 
 NUISANCE = 10
 MOMENTS = {"all": "graph on all features", "training": "during training", "selected": "graph on the selected features"}

@@ -10,7 +10,7 @@ from research.pages import Rows, Table, select_rows
 from research.paper.experiment import Experiment, values_of
 from research.paper.kernels import gaussian_kernel, second_diffusion_pair
 from research.style import COLOURS, MARKS, figure
-from tamis.synthetic import point_clusters
+from research.synthetic import point_clusters
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,9 @@ from research.paper.experiments import two_moons_figure as picture
 from research.paper.fits import fit
 from research.paper.kernels import algebraic_connectivity, gaussian_kernel, second_diffusion_pair
 from research.paper.spectral import FALLBACK, HINT, spectral_clusters
+from research.synthetic import moons_with_uniform
 from tamis.metrics import clustering_accuracy
-from tamis.synthetic import PlantedTable, moons_with_uniform
+from tamis.synthetic import PlantedTable
 
 NUISANCE = (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
 SHOWN = (0, 2, 20, 120)

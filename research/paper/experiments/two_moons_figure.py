@@ -28,7 +28,7 @@ def draw(rows: Rows, folder: Path) -> list[Path]:
 
 
 def _moons(axis: Any, trial: dict[str, Any]) -> None:
-    from tamis.synthetic import moons_with_uniform
+    from research.synthetic import moons_with_uniform
 
     planted = moons_with_uniform(0, 0, n_samples=trial["n"])
     _scatter(axis, planted.X[:, 0], planted.X[:, 1], "".join(map(str, planted.labels)))
