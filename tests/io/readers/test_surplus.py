@@ -56,6 +56,17 @@ def test_totals_of_sheets_and_of_very_wide_files(rows, tmp_path):
     assert read(path, Request(index="name")).shape == (12, 4500)
 
 
+def test_rows_to_skip_are_counted_as_in_the_sheet(rows, tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [["Title"], [], ["a", "b", "c"], *rows.tolist()]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    for request in (Request(), Request(skip_rows=2)):
+        table = read(tmp_path / "t.xlsx", request)
+        assert table.feature_names.tolist() == ["a", "b", "c"]
+        np.testing.assert_array_equal(table.X, rows)
+
+
 def test_a_name_that_means_total_is_a_sample_if_its_numbers_are_like_the_others(rows, tmp_path):
     path = write(tmp_path / "t.csv", rows, last=["Total,20,21,22"])
     assert read(path, Request(index="name")).shape[0] == 13

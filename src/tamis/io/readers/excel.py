@@ -23,9 +23,9 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     workbook = CalamineWorkbook.from_path(str(path))
     name, findings = _sheet(workbook, request.sheet)
     rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=True)
-    rows = [row for row in rows if any(cell != "" for cell in row)]
-    start = request.skip_rows
-    if start is None and (start := _first_row(rows)):
+    # Those to skip are counted as in the sheet, empty ones included.
+    rows, start = [row for row in rows[request.skip_rows or 0 :] if any(cell != "" for cell in row)], 0
+    if request.skip_rows is None and (start := _first_row(rows)):
         text = f"{counted(start, 'row')} above the header passed over, the first being {str(rows[0][0])[:40]!r}"
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
     found = read_table(_arrow_table(rows[start:], request, findings), request, progress)

@@ -97,7 +97,7 @@ def finish(table: Table, request: Request, progress: Progress) -> Table:
     found = source.column_statistics(lambda row: progress(row, source.shape[0]))
     if found.non_finite.any():
         cells, names = counted(int(found.non_finite.sum()), "cell"), listed(table.feature_names[found.non_finite > 0])
-        remedy = "read it with --whole, fill the gaps, or leave features out with --drop"
+        remedy = "read a single file with --whole, fill the gaps, or leave features out with --drop"
         fault = f"{cells} of {names} missing or infinite, the first in row {found.bad_row}"
         raise TableError(f"{fault}; a table that is read in pieces must have none, so {remedy}.")
     return replace(table, X=source)
