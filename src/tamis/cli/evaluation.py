@@ -118,7 +118,7 @@ def _from_text(path: Path) -> tuple[str, ...]:
         place = headings[0]
         names = [results.unguarded(row[place]) for row in lines[1:] if len(row) > place]
     else:
-        names = [row[0] for row in lines]
+        names = [row[0].strip() for row in lines]
     if not names:
         raise UsageError(f"{path}: lists no features.")
     return tuple(dict.fromkeys(names))

@@ -29,8 +29,8 @@ def panel(given: SimpleNamespace) -> None:
     page = path.with_suffix(".html")
     if path == page:
         raise UsageError(f"-o names the table of genes, and {page.name} will be its page; let it end with .csv.")
-    path.parent.mkdir(parents=True, exist_ok=True)
     results.check_outputs([path, page], [given.file], given.force)
+    path.parent.mkdir(parents=True, exist_ok=True)
     table = _selected(given)
     chosen = table[table["tamis_selected"]].sort_values("tamis_rank")
     told = chosen.drop(columns="tamis_selected").astype(object)
@@ -55,8 +55,9 @@ def _selected(given: SimpleNamespace) -> Any:
                 cells, parse_k(given.k) or "auto", batch_key=given.batch_key, gene_key=given.gene_key, must_keep=kept,
                 never=split(given.never), random_state=given.seed, inplace=False, verbose=not given.quiet, **which,
             )  # fmt: skip
-        except NoStructureError as error:
-            raise NoStructureFoundError(f"{error} Name a number by -k.") from None
+        except NoStructureError:
+            fault = "no gene depends on others above chance, so that no number of genes is suggested"
+            raise NoStructureFoundError(f"{fault}; collect more cells, or name a number by -k.") from None
         except ValueError as error:
             raise UsageError(in_options(str(error))) from error
     if given.gene_key is not None:

@@ -27,7 +27,8 @@ def samples_of(table: Any, names: Sequence[str], request: Request, mark: str = "
     findings: list[Finding] = []
     again = np.ones(table.num_rows, dtype=bool)
     for place, name in enumerate(names):
-        again &= pc.equal(_texts(table.column(place)), name).to_numpy(zero_copy_only=False) == True  # noqa: E712
+        equal = pc.equal(_texts(table.column(place)), name)
+        again &= pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
         if not again.any():
             break
     if again.any():
