@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     page.set_defaults(command=_page)
     page.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
     watch = commands.add_parser("guard", help="compare quick ratios with the kept ones, and fail where one is worse")
-    watch.add_argument("--write", action="store_true", help="keep the ratios of now")
+    watch.add_argument("--write", action="store_true", help="keep the ratios of now where they are larger")
     watch.set_defaults(command=lambda options: guard(options.write))
     return parser
 

@@ -77,6 +77,14 @@ def test_the_guard_fails_where_a_ratio_is_much_worse(tmp_path, monkeypatch, caps
     assert capsys.readouterr().out.count("TOO SLOW") == len(guard.METHODS)
 
 
+def test_the_guard_keeps_the_largest_ratio_that_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "KEPT", tmp_path / "guard.json")
+    for measured in (2.0, 3.0, 1.0):
+        monkeypatch.setattr(guard, "ratios", lambda: {"lscae": measured})  # noqa: B023
+        assert main(["guard", "--write"]) == 0
+    assert json.loads((tmp_path / "guard.json").read_text()) == {"lscae": 3.0}
+
+
 def test_list_says_what_each_measures(capsys):
     assert main(["list"]) == 0
     assert "killed: killed fits against undisturbed ones" in capsys.readouterr().out
