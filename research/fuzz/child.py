@@ -1,5 +1,6 @@
 """One damaged file in a process of its own, with limits on time and memory, and what became of it."""
 
+import faulthandler
 import json
 import os
 import resource
@@ -73,6 +74,7 @@ def _work(jobs: Sequence[Job], writer: int) -> None:
     """Do all jobs, and end the process."""
     try:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+        faulthandler.disable()  # a crash is told as an outcome
         warnings.simplefilter("ignore")
         for job in jobs:
             outcome = _damage_and_read(job.path, job.name, job.files, Random(job.number))

@@ -1,5 +1,6 @@
 import json
 import pickle
+import sys
 from dataclasses import dataclass, fields
 from importlib import import_module
 
@@ -49,6 +50,16 @@ def test_names_parameters_and_history_are_kept_but_not_code(blobs, quick, tmp_pa
     assert again.must_keep == ["signal_0"]
     assert again.history_.dtype == selector.history_.dtype
     np.testing.assert_array_equal(again.history_, selector.history_)
+
+
+@pytest.mark.parametrize("container", [None, "default", "pandas"])
+def test_what_transform_returns_is_kept(container, blobs, quick, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs.X, columns=blobs.names)
+    selector = fitted("variance", frame, quick).set_output(transform=container)
+    again = tamis.load(selector.save(tmp_path / "s.tamis"))
+    assert type(again.transform(frame)) is type(selector.transform(frame))
+    assert isinstance(again.transform(frame), pandas.DataFrame if container == "pandas" else np.ndarray)
 
 
 @pytest.mark.parametrize("name", ["lscae", "structure-pursuit"])
@@ -153,7 +164,7 @@ def changed(path, change):
 def shorten(document, tensors, name):
     """Leave out the last value of an array of the structure."""
     tensors[name] = tensors[name][:-1]
-    document["fitted"]["structure_"]["$Structure"][name.partition(".")[2]]["shape"] = [len(tensors[name])]
+    dict(document["fitted"]["structure_"]["$Structure"])[name.partition(".")[2]]["shape"] = [len(tensors[name])]
 
 
 def nested(depth):
@@ -174,9 +185,9 @@ def nested(depth):
         (lambda d, t: d["fitted"].update(__class__=1), r"'__class__' is not the name of a fitted attribute"),
         (lambda d, t: d["fitted"].pop("support_"), r"support_"),
         (lambda d, t: d["fitted"].update(n_features_in_=99), r"its arrays do not fit together"),
-        (lambda d, t: d["fitted"].update(x_={"$run": 1}), r"\$run"),
+        (lambda d, t: d["fitted"].update(x_={"$run": 1}), r"there is no record .\$run"),
         (lambda d, t: d["fitted"].update(x_={"$Popen": {}}), r"there is no record '.Popen'"),
-        (lambda d, t: d["fitted"].update(x_={"$Verdict": {"odd": 1}}), r"keyword argument 'odd'"),
+        (lambda d, t: d["fitted"].update(x_={"$Verdict": [["odd", 1]]}), r"keyword argument 'odd'"),
         (lambda d, t: d["fitted"].pop("verdict_"), r"its arrays do not fit together"),
         (lambda d, t: t.update({"structure_.structured": np.array([True])}), r"cannot reshape"),
         (lambda d, t: shorten(d, t, "structure_.pvalues"), r"its arrays do not fit together"),
@@ -184,7 +195,7 @@ def nested(depth):
         (lambda d, t: t.update(selected_=t["selected_"] * 0), r"its arrays do not fit together"),
         (lambda d, t: d.pop("fitted"), r"fitted"),
         (lambda d, t: d.update(fitted=[1]), r"damaged"),
-        (lambda d, t: d["fitted"].update(x_=nested(900)), r"s\.tamis is damaged .*recursion"),
+        (lambda d, t: d["fitted"].update(x_=nested(sys.getrecursionlimit() - 100)), r"s\.tamis is damaged .*recursion"),
     ],
 )
 def test_damaged_and_foreign_files_get_a_sentence(saved, change, sentence):

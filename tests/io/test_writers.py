@@ -1,9 +1,12 @@
 """Names in written files are tamis's own where users' names could do harm, and are checked before a fit."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from pyarrow import feather, parquet
 from scipy import sparse
 
+from tamis.cli.results import reduced_table
 from tamis.io.readers import Request, Table, read
 from tamis.io.writers import check_names, write_table
 
@@ -45,3 +48,27 @@ def test_a_name_for_two_things_is_refused_before_anything_is_written(ending, tmp
 def test_names_that_no_file_can_hold(name, tmp_path):
     with pytest.raises(ValueError, match="holds signs that no file can hold"):
         check_names(tmp_path / "t.csv", Table(np.eye(2), np.array(["a", name], dtype=object)))
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_columns_keep_their_types(tmp_path, rng, ending):
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 99, 40), "D")
+    frame = pd.DataFrame({"count": rng.integers(0, 9, 40), "large": 2**53 + 1 + 2 * rng.integers(0, 99, 40)})
+    frame = frame.assign(smoker=rng.random(40) < 0.5, day=days, sex=pd.Categorical(np.resize(["m", "f"], 40)))
+    frame = frame.assign(gaps=pd.array([None, *range(39)], dtype="Int64"), label=rng.integers(0, 2, 40))
+    path, small = tmp_path / f"t{ending}", tmp_path / f"small{ending}"
+    frame.to_parquet(path) if ending == ".parquet" else frame.to_feather(path)
+    read_arrow = parquet.read_table if ending == ".parquet" else feather.read_table
+    stored = read_arrow(path)
+    whole = read(path, Request(labels="label"))
+    write_table(small, reduced_table(whole, whole.original_names, small), source=path)
+    assert read_arrow(small).equals(stored)
+    marked = read(path, Request(labels="label", na_values=("3",)))
+    write_table(small, reduced_table(marked, marked.original_names, small), source=path)
+    kinds = dict(zip(stored.column_names, map(str, stored.schema.types), strict=True))
+    found = read_arrow(small)
+    assert dict(zip(found.column_names, map(str, found.schema.types), strict=True)) == kinds | {
+        "count": "double",
+        "gaps": "double",
+    }
+    assert found["count"].null_count == (frame["count"] == 3).sum()

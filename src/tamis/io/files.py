@@ -9,6 +9,8 @@ from hashlib import file_digest
 from pathlib import Path
 from secrets import token_hex
 
+from tamis.io.errors import TableError
+
 MARK = ".tamis-"
 """How the names of unfinished files begin."""
 
@@ -109,24 +111,25 @@ def write_text(path: str | os.PathLike[str], text: str) -> Path:
     return Path(path)
 
 
-def why_unreadable(path: str | os.PathLike[str]) -> str | None:
-    """Return why a path cannot be read as a file or a folder, as the end of a sentence; None if it can be."""
+def check_readable(path: Path) -> None:
+    """Raise :class:`TableError` unless a path can be read as a file or a folder."""
+    fault = ""
     try:
-        kind = os.stat(path)
-        if stat.S_ISDIR(kind.st_mode):
-            return None
-        if not stat.S_ISREG(kind.st_mode):
+        kind = path.stat()
+        if stat.S_ISREG(kind.st_mode):
+            path.open("rb").close()
+            fault = "" if kind.st_size else "is empty (0 bytes); save it anew"
+        elif not stat.S_ISDIR(kind.st_mode):
             # Opening a pipe waits for someone to write into it.
-            return "is a pipe or a device, not a file; write its content to a file first"
-        with Path(path).open("rb"):
-            pass
+            fault = "is a pipe or a device, not a file; write its content to a file first"
     except FileNotFoundError:
-        return "there is no such file"
+        fault = "there is no such file"
     except OSError as error:
-        return f"cannot be opened ({error.strerror}); see that you may read it"
+        fault = f"cannot be opened ({error.strerror}); see that you may read it"
     except ValueError:
-        return "is no name that a file can have"
-    return None if kind.st_size else "is empty (0 bytes); save it anew"
+        fault = "is no name that a file can have"
+    if fault:
+        raise TableError(f"{path}: {fault}.")
 
 
 def remove_leftovers(folder: str | os.PathLike[str]) -> None:

@@ -55,7 +55,8 @@ def save(selector: Any, path: str | PathLike[str]) -> Path:
     parameters = {name: _encode(v, name, tensors) for name, v in given.items() if not isinstance(v, streams)}
     fitted = {name: _encode(v, name, tensors) for name, v in vars(selector).items() if _is_fitted_name(name)}
     document: dict[str, Any] = {"format": FORMAT, "tamis": __version__, "selector": type(selector).__name__}
-    document |= {"parameters": parameters, "fitted": fitted}
+    output = getattr(selector, "_sklearn_output_config", {}).get("transform")
+    document |= {"parameters": parameters, "fitted": fitted, "output": output}
     content = to_bytes(tensors, metadata={HEADER: json.dumps(document)})
     with replacing(path) as temporary:
         temporary.write_bytes(content)
@@ -106,6 +107,8 @@ def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, A
         if not key.isidentifier() or not _is_fitted_name(key):
             raise ValueError(f"{key!r} is not the name of a fitted attribute")
         setattr(selector, key, _decode(value, tensors))
+    if (container := document.get("output")) in ("default", "pandas", "polars"):
+        selector.set_output(transform=container)
     if not _fits_together(selector):
         raise ValueError("its arrays do not fit together")
     return selector
@@ -139,6 +142,8 @@ def _encode(value: Any, name: str, tensors: Tensors) -> Any:
     """Turn a value into JSON; arrays of numbers go into ``tensors``, other kinds are marked ``{"$kind": ...}``."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, set | frozenset) or hasattr(value, "to_numpy"):
+        value = list(value)  # as a Series or an Index of pandas, whose labels may be of several kinds
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray) and value.dtype.names is None:
@@ -146,19 +151,20 @@ def _encode(value: Any, name: str, tensors: Tensors) -> Any:
     if isinstance(value, list | tuple):
         found = [_encode(part, f"{name}.{i}", tensors) for i, part in enumerate(value)]
         return {"$tuple": found} if isinstance(value, tuple) else found
-    kind, parts = _parts(value)
-    if parts is None or not all(isinstance(key, str) for key in parts):
-        raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
-    return {kind: {key: _encode(part, f"{name}.{key}", tensors) for key, part in parts.items()}}
+    kind, parts = _parts(value, name)
+    found = [[_encode(key, name, tensors), _encode(part, f"{name}.{key}", tensors)] for key, part in parts.items()]
+    return {kind: found}
 
 
-def _parts(value: Any) -> tuple[str, Mapping[Any, Any] | None]:
+def _parts(value: Any, name: str) -> tuple[str, Mapping[Any, Any]]:
     """Return what holds further values by name, and its kind: a table with named columns, a record or a mapping."""
     if isinstance(value, np.ndarray):
         return "$table", {field: value[field] for field in value.dtype.names or ()}
     if RECORDS.get(type(value).__name__) == type(value).__module__:
         return f"${type(value).__name__}", {field.name: getattr(value, field.name) for field in fields(value)}
-    return "$dict", value if isinstance(value, Mapping) else None
+    if isinstance(value, Mapping):
+        return "$dict", value
+    raise TypeError(f"{name} cannot be saved: it is a {type(value).__name__}, not numbers, text or a list of them.")
 
 
 def _encode_array(value: NDArray[Any], name: str, tensors: Tensors) -> Any:
@@ -182,14 +188,14 @@ def _decode(value: Any, tensors: Tensors) -> Any:
     if kind in ("$strings", "$array"):
         found = tensors[content] if kind == "$array" else np.array(content, dtype=object)
         return found.reshape(value["shape"])
-    parts = {key: _decode(part, tensors) for key, part in content.items()} if isinstance(content, dict) else {}
+    if kind not in ("$dict", "$table") and kind[1:] not in RECORDS:
+        raise KeyError(f"there is no record {kind!r} in tamis {__version__}")
+    parts = {_decode(key, tensors): _decode(part, tensors) for key, part in content}
     if kind == "$dict":
         return parts
     if kind == "$table":
         types = [(name, column.dtype) for name, column in parts.items()]
         return np.rec.fromarrays(list(parts.values()), dtype=types).view(np.ndarray)
-    if kind[1:] not in RECORDS:
-        raise KeyError(f"there is no record {kind!r} in tamis {__version__}")
     return getattr(import_module(RECORDS[kind[1:]]), kind[1:])(**parts)
 
 

@@ -23,19 +23,16 @@ def write_table(path: str | Path, table: Table, *, source: Path | None = None, t
     """Write a table in the format that the ending of the path tells, and return the path.
 
     Sample names and labels go with the numbers where the format has room for them. Of a ``source`` in AnnData's format
-    annotations are kept; ``transpose`` puts features into rows.
+    annotations are kept, from one of Arrow's to another the types of columns; ``transpose`` puts features into rows.
     """
     ending = format_of(path)
-    writer = WRITERS.get(ending.removesuffix(".gz"))
+    writer = WRITERS.get(ending.removesuffix(".gz"), _h5ad)
     require(f"Writing {ending}", *NEEDS.get(writer, ()))
     check_names(path, table)
-    table = replace(table, X=table.X[:]) if table.in_pieces and writer else table
+    table = replace(table, X=table.X[:]) if table.in_pieces and writer is not _h5ad else table
     try:
         with replacing(path) as temporary:
-            if writer is None:
-                _h5ad(temporary, table, source)
-            else:
-                writer(temporary, table, transpose)
+            writer(temporary, table, transpose, source)
     except (OSError, ImportError):
         raise
     except Exception as error:
@@ -75,13 +72,32 @@ def _columns(table: Table, transpose: bool) -> Any:
     return pa.table([values for _, values in columns], names=[name for name, _ in columns])
 
 
-def _tabular(path: Path, table: Table, transpose: bool) -> None:
+def _as_stored(columns: Any, source: Path) -> Any:
+    """Return columns of an Arrow table with the types that they have in a file, where these hold the same values."""
+    from pyarrow import dataset
+
+    from tamis.io.readers.kinds import is_numeric, is_text
+
+    stored = dataset.dataset(source, format=ARROW[source.suffix.lower()])
+    names = [name for name in columns.column_names if stored.schema.get_field_index(name) >= 0]
+    for name, found in zip(names, stored.to_table(columns=names).columns, strict=True):
+        if is_numeric(columns[name].type) and not is_text(found.type):
+            same = found.cast(columns[name].type, safe=False).equals(columns[name])
+        else:
+            same = [None if cell is None else str(cell) for cell in found.to_pylist()] == columns[name].to_pylist()
+        columns = columns.set_column(columns.column_names.index(name), name, found) if same else columns
+    return columns
+
+
+def _tabular(path: Path, table: Table, transpose: bool, source: Path | None) -> None:
     from pyarrow import csv, feather, parquet
 
     ending, columns = format_of(path), _columns(table, transpose)
+    if source is not None and {ending, source.suffix.lower()} <= set(ARROW) and not (transpose or source.is_dir()):
+        columns = _as_stored(columns, source)
     if ending in (".parquet", ".pq"):
         parquet.write_table(columns, path)
-    elif ending in (".feather", ".arrow"):
+    elif ending in ARROW:
         feather.write_feather(columns, path)
     else:
         mark = "," if ending.startswith(".csv") else "\t"
@@ -105,7 +121,7 @@ def _arrays(table: Table, transpose: bool) -> dict[str, Any]:
     return found
 
 
-def _matrix(path: Path, table: Table, transpose: bool) -> None:
+def _matrix(path: Path, table: Table, transpose: bool, _: Path | None) -> None:
     arrays, ending = _arrays(table, transpose), format_of(path)
     X = arrays["X"]
     if ending == ".npy":
@@ -125,7 +141,7 @@ def _matrix(path: Path, table: Table, transpose: bool) -> None:
             mmwrite(stream, X)
 
 
-def _hdf(path: Path, table: Table, transpose: bool) -> None:
+def _hdf(path: Path, table: Table, transpose: bool, _: Path | None) -> None:
     import h5py
 
     with h5py.File(path, "w") as file:
@@ -135,16 +151,15 @@ def _hdf(path: Path, table: Table, transpose: bool) -> None:
             file.create_dataset(name, data=dense.astype(object) if kind else dense, dtype=kind)
 
 
-def _h5ad(path: Path, table: Table, source: Path | None) -> None:
+def _h5ad(path: Path, table: Table, _: bool, source: Path | None) -> None:
     """Write a table with the cells' and genes' annotations of the store that it came from, if that has the genes."""
     import anndata
     import pandas
 
     samples = np.arange(table.shape[0]) if table.sample_names is None else table.sample_names
     obs, var = (pandas.DataFrame(index=names.astype(str)) for names in (samples, table.feature_names))
-    with warnings.catch_warnings():
-        # Old files are read with remarks on their layout, which concern who wrote them.
-        warnings.simplefilter("ignore")
+    # Old files are read with remarks on their layout, which concern who wrote them.
+    with warnings.catch_warnings(action="ignore"):
         adata = None
         if source is not None and source.suffix.lower() in (".h5ad", ".zarr"):
             root = open_store(source)
@@ -171,10 +186,13 @@ def _with_plain_text(frame: Any) -> Any:
     return frame
 
 
-WRITERS: dict[str, Callable[[Path, Table, bool], None]] = {
+ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+"""Endings of formats that keep the types of columns, and what Arrow calls them."""
+
+WRITERS: dict[str, Callable[[Path, Table, bool, Path | None], None]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow"), _tabular),
     **dict.fromkeys((".npy", ".npz", ".mtx", ".mat"), _matrix),
     **dict.fromkeys((".h5", ".hdf5"), _hdf),
 }
-NEEDS: dict[Any, tuple[str, ...]] = {_tabular: ("pyarrow",), _hdf: ("h5py",), None: ("anndata",)}
+NEEDS: dict[Any, tuple[str, ...]] = {_tabular: ("pyarrow",), _hdf: ("h5py",), _h5ad: ("anndata",)}
 """Packages of extras that a writer needs; AnnData has one of its own, which keeps annotations."""

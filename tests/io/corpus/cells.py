@@ -78,6 +78,20 @@ NUMBERS = {
         first=FIRST | {"d": 1234.5},
         **spread(["1'234.5", "12'000", "980", "5", "7", "2", "500", "31"]),
     ),
+    "units in cells": text(
+        said=["'170 cm' was read as 170 in 'd'"],
+        selected=("a", "d"),
+        first=FIRST | {"d": 170.0},
+        **spread([f"{v} cm" for v in (170, 250, 180, 90, 175, 130, 161, 92)]),
+    ),
+    "two units in cells": text(
+        said=["read as categories in 'd'"], features=ABCD, selected=("a", "b"), d=["170 cm", "1.8 m"] * 4
+    ),
+    "minus behind": text(
+        said=["'1.50-' was read as -1.5 in 'd'"],
+        first=FIRST | {"d": -1.5},
+        **spread(["1.50-", "3", "1.25", "5", "2", "1", "0", "2"]),
+    ),
     "unicode minus": text(
         said=["'−5' was read as -5 in 'd'"],
         first=FIRST | {"d": -5.0},
@@ -220,9 +234,34 @@ KINDS = {
         ),
     ),
     "timestamps": text(
-        said=["was read as a date (2020-01-31) in 'd'"],
+        said=["was read as a date (2020-01-31T12:00:00 in UTC) in 'd'"],
         first=FIRST | {"d": 18292.5},
         **spread([f"2020-01-31T1{i}:00:00Z" for i in (2, 3, 4, 5, 6, 7, 8, 9)]),
+    ),
+    "time zones": text(
+        said=["'2020-02-01T00:00:00+12:00' was read as a date (2020-01-31T12:00:00 in UTC) in 'd'"],
+        first=FIRST | {"d": 18292.5},
+        **spread([f"2020-02-01T0{i}:00:00+12:00" for i in EIGHT]),
+    ),
+    "timestamps with words for the zone": text(
+        said=["was read as a date (2020-01-31T12:00:00 in UTC) in 'd'"],
+        first=FIRST | {"d": 18292.5},
+        **spread([f"2020-01-31 1{i}:00:00 UTC" for i in (2, 3, 4, 5, 6, 7, 8, 9)]),
+    ),
+    "nanoseconds": text(
+        said=["was read as a date (2020-01-31) in 'd'"],
+        first=FIRST | {"d": 18292.5},
+        **spread([f"2020-01-31 1{i}:00:00.000000000" for i in (2, 3, 4, 5, 6, 7, 8, 9)]),
+    ),
+    "before noon and after": text(
+        said=["'1/31/2020 6:00 PM' was read as a date (2020-01-31) in 'd'"],
+        first=FIRST | {"d": 18292.75},
+        **spread([f"1/{31 - i}/2020 6:00 {'AM' if i else 'PM'}" for i in EIGHT]),
+    ),
+    "before 1970": text(
+        said=["'1969-12-31 12:00' was read as a date (1969-12-31) in 'd'"],
+        first=FIRST | {"d": -0.5},
+        **spread([f"1969-12-{31 - i} 12:00" for i in EIGHT]),
     ),
     "german dates": text(
         said=["'31.01.2020' was read as a date (2020-01-31) in 'd'"],
@@ -246,6 +285,32 @@ KINDS = {
     ),
     "dates with names of months": text(
         said=["was read as a date (2020-01-31) in 'd'"], **spread([f"{31 - i} Jan 2020" for i in EIGHT])
+    ),
+    "american dates with short years": text(
+        said=["'1/31/20' was read as a date (2020-01-31, two digits standing for 1969 to 2068) in 'd'"],
+        first=FIRST | {"d": 18292.0},
+        **spread([f"1/{31 - i}/20" for i in EIGHT]),
+    ),
+    "german dates with short years": text(
+        said=["'31.01.20 12:00' was read as a date (2020-01-31, two digits standing for 1969 to 2068) in 'd'"],
+        first=FIRST | {"d": 18292.5},
+        **spread([f"{31 - i}.01.20 12:00" for i in EIGHT]),
+    ),
+    "names of months and short years": text(
+        said=["was read as a date (2020-01-31, two digits"], **spread([f"{31 - i}-Jan-20" for i in EIGHT])
+    ),
+    "short years that could be days": text(
+        said=["'d' (in '31/01/20' the day and the month or the year could be either; to use it: --day-first"],
+        d=[f"{31 - i}/01/20" for i in EIGHT],
+    ),
+    "short years, day first": text(
+        options=["--day-first"],
+        said=["was read as a date (2020-01-31, two digits"],
+        first=FIRST | {"d": 18292.0},
+        **spread([f"{31 - i}/01/20" for i in EIGHT]),
+    ),
+    "short years beside long ones": text(
+        said=["'d' (text that differs in every row"], d=[f"1/{31 - i}/{2020 if i else 20}" for i in EIGHT]
     ),
     "durations": text(
         said=["'01:30:00' was read as a duration in seconds (5400) in 'd'"],

@@ -119,10 +119,16 @@ FORMATS = {
     "zip of a picture": refused("t.zip", zipped(t__png="x"), "the ending '.png' is not that of a known format"),
     "compressed, but not said": Case("t.csv", gzip.compress(BASE.encode())),
     "workbook": Case("t.xlsx", workbook(data=ROWS)),
+    "workbook called a text file": refused("t.csv", workbook(data=ROWS), "is a workbook, not a text file; rename it"),
     "workbook with a title": Case(
         "t.xlsx",
         workbook(data=[["Sales of 2020", None, None], *ROWS]),
         said=("1 row above the header passed over, the first being 'Sales of 2020'",),
+    ),
+    "workbook with groups and units": Case(
+        "t.xlsx",
+        workbook(data=[["Body", "Body", "Time"], ROWS[0], ["kg", "m", "s"], *ROWS[1:]]),
+        said=("2 rows beside the header passed over, with words such as 'Body' above numbers",),
     ),
     "workbook of two sheets": Case(
         "t.xlsx",
@@ -157,6 +163,13 @@ FORMATS = {
         said=("'d' (numbers mixed with 'x'",),
     ),
     "json list": Case("t.json", json.dumps(RECORDS).encode()),
+    "json of windows": Case(
+        "t.json",
+        json.dumps([record | {"e": "é"} for record in RECORDS], ensure_ascii=False).encode("cp1252"),
+        said=("the text is not UTF-8 and was read as cp1252",),
+    ),
+    "json in utf-16": Case("t.json", json.dumps(RECORDS).encode("utf-16")),
+    "json without records": refused("t.json", "[]", "is not a list of records"),
     "json of something else": refused("t.json", "[1, 2]", "is not a list of records"),
     "json broken": refused("t.jsonl", '{"a": 1}\n{"a": \n', "line 2 is not JSON"),
     "parquet of kinds": Case(

@@ -65,5 +65,17 @@ GAPS = {
     "infinite as missing": text(
         options=["--na-values", "inf"], said=["1 cell missing"], features=ABCD, d=["inf", *"1234567"]
     ),
+    "several sentinels": text(
+        said=[
+            "-99 lies far outside the other values of 'd'; if it stands for missing cells, pass --na-values -99",
+            "-88 lies far outside the other values of 'd'; if it stands for missing cells, pass --na-values -88",
+        ],
+        selected=("a", "d"),
+        features=ABCD,
+        d=["-99", "-88", *"123456"],
+    ),
+    "excel errors in german, french and spanish": text(
+        said=["3 cells missing (9.4%) in 'd'"], features=ABCD, d=["#WERT!", "#N/D", "#¡REF!", *"12345"]
+    ),
     "excel errors": text(said=["1 cell missing (3.1%) in 'd'"], features=ABCD, d=["#DIV/0!", *"1234567"]),
 }

@@ -24,13 +24,26 @@ LAYOUTS = {
         b"Sales of 2020\nall regions\n\n" + BASE.encode(),
         said=("2 lines before the header passed over, the first being 'Sales of 2020'",),
     ),
+    "the delimiter told to excel": Case(
+        "t.csv",
+        ("sep=;\n" + BASE.replace(",", ";")).encode(),
+        said=("1 line before the header passed over, the first being 'sep=;'",),
+    ),
+    "the delimiter of two features told to excel": Case(
+        "t.csv",
+        ("sep=;\n" + "".join(f"{line.rpartition(',')[0]}\n" for line in BASE.splitlines()).replace(",", ";")).encode(),
+        features=("a", "b"),
+        first={"a": 100.0, "b": 1.5},
+    ),
     "lines of metadata": Case(
         "t.csv", b"Station,Berlin\nYear,2020\n" + BASE.replace("a,b,c", "a,b,c").encode(), ("--skip-rows", "2")
     ),
     "comments among rows": Case("t.csv", BASE.replace("30,", "% a remark\n30,").encode(), ("--comment", "%")),
     "comments among rows, not said": refused("t.csv", BASE.replace("30,", "% a remark\n30,"), "line 4 has 1 cell"),
-    "units below the header": refused(
-        "t.csv", BASE.replace("a,b,c\n", "a,b,c\nkg,m,s\n"), "no feature is left to select from: 'a' (numbers mixed"
+    "units below the header": Case(
+        "t.csv",
+        BASE.replace("a,b,c\n", "a,b,c\nkg,m,s\n").encode(),
+        said=("1 row beside the header passed over, with words such as 'kg' above numbers",),
     ),
     "delimiters at the end": Case(
         "t.csv", BASE.replace("\n", ",\n").encode(), said=("the delimiter at the end of every line stands for nothing",)
@@ -136,6 +149,19 @@ LAYOUTS = {
         größe=["1", "2"] * 4,
     ),
     "utf-16": text(encode="utf-16"),
+    "utf-16 without a mark": text(encode="utf-16-le", options=["--encoding", "utf-16-le"]),
+    "utf-16 without a mark, not said": refused("t.csv", BASE.encode("utf-16-le"), "pass --encoding utf-16-le if it is"),
+    "japanese letters": text(
+        encode="shift_jis", options=["--encoding", "shift_jis"], said=["categories"], **spread(["男", "女"] * 4)
+    ),
+    "japanese letters, not said": refused(
+        "t.csv", BASE.replace("c", "身長", 1).encode("shift_jis"), "is not text in the encoding cp1252; pass --encoding"
+    ),
+    "a quotation mark that is never closed": refused(
+        "t.csv",
+        BASE.replace("a,b,c", "c,b,a,d").replace("\n", ",x\n").replace(",x", "", 1).replace(",x", ',"x', 1),
+        "the quotation mark before 'x' is never closed, so that all rows after it are one cell",
+    ),
     "byte order mark": text(encode="utf-8-sig"),
     "features in rows": Case(
         "t.csv", ("gene,s1,s2,s3\n" + "a,100,250,30\nb,1.5,22.5,13.25\nc,1,2,1\n").encode(), ("--transpose",)

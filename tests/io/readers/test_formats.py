@@ -208,3 +208,11 @@ def test_cells_of_one_type_keep_it_and_others_become_text():
     assert str(column_of([day, None]).type) == "date32[day]"
     assert column_of([day, moment]).to_pylist() == [datetime.datetime(2020, 1, 31), moment]
     assert column_of([1.0, "x", 2.5]).to_pylist() == ["1", "x", "2.5"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_long_codes_of_categories_stay_apart(tmp_path, ending):
+    codes = np.resize([1234561.0, 1234562.0, 0.5], (12, 1))
+    path = write_table(tmp_path / f"t{ending}", Table(codes, np.array(["code"], dtype=object)))
+    names = read(path, Request(categorical=("code",))).feature_names.tolist()
+    assert names == ["code=0.5", "code=1234561", "code=1234562"]

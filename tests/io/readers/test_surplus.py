@@ -1,5 +1,9 @@
+import json
+
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 
 from tamis.io.errors import TableError
 from tamis.io.readers import Request, read
@@ -84,13 +88,35 @@ def test_the_header_again_is_no_sample(rows, tmp_path, header):
     assert "1 row with the names of the header again passed over" in " ".join(table.report.lines())
 
 
-def test_units_below_the_header_are_named_with_the_option(rows, tmp_path):
+@pytest.mark.parametrize(
+    ("above", "below", "word"),
+    [
+        ("name,a,b,c", ["-,cm,kg,s"], "cm"),
+        ("name,a,b,c", [",cm,,"], "cm"),
+        ("name,a,b,c", ["Who?,How tall?,How heavy?,How old?", "ImportId 1,ImportId 2,ImportId 3,ImportId 4"], "Who?"),
+        (",Body,,Age", ["name,a,b,c"], "Body"),
+        ("Who,Body,Body,Age", ["name,a,b,c", ",kg,m,s"], "Who"),
+    ],
+    ids=["units", "one unit", "survey", "groups", "groups and units"],
+)
+def test_words_above_numbers_are_no_sample(rows, tmp_path, above, below, word):
+    path = write(tmp_path / "t.csv", rows, first=below, header=above)
+    table = read(path)
+    assert table.feature_names.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(table.X, rows)
+    told = " ".join(table.report.lines())
+    assert f"beside the header passed over, with words such as '{word}' above numbers (else --skip-rows)" in told
+
+
+def test_units_can_be_the_names(rows, tmp_path):
     path = write(tmp_path / "t.csv", rows, first=["-,cm,kg,s"])
-    told = "if it is a second header or holds units, pass --skip-rows 1 --header"
-    with pytest.raises(TableError, match=told):
-        read(path)
-    assert told in " ".join(read(path, Request(na_values=("cm", "kg", "s"))).report.lines())
-    assert read(path, Request(skip_rows=1, header=True)).shape == (12, 3)
+    assert read(path, Request(skip_rows=1, header=True)).feature_names.tolist() == ["cm", "kg", "s"]
+
+
+def test_a_first_sample_with_words_beside_numbers_is_kept(rows, tmp_path):
+    path = write(tmp_path / "t.csv", rows, first=["s,failed,3,failed"])
+    assert read(path).shape == (13, 1)
+    assert read(path, Request(na_values=("failed",))).shape == (13, 3)
 
 
 @pytest.mark.parametrize("name", ["no", "pk", "order number"])
@@ -122,3 +148,30 @@ def test_names_that_look_like_missing_cells_are_names_beside_words(rows, tmp_pat
     lines = [",".join(map(str, row)) for row in rows]
     (tmp_path / "t.csv").write_text("\n".join([names, *lines]) + "\n")
     assert read(tmp_path / "t.csv").feature_names.tolist() == names.split(",")
+
+
+def save_as(path, table):
+    if path.suffix == ".json":
+        path.write_text(json.dumps(table.to_pylist()))
+    else:
+        {".parquet": parquet.write_table, ".feather": feather.write_feather}[path.suffix](table, path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet", "feather"])
+@pytest.mark.parametrize("text", [pa.string(), pa.dictionary(pa.int32(), pa.string())], ids=["text", "codes"])
+def test_totals_of_records_and_of_columns(rows, tmp_path, ending, text):
+    names = pa.array([*(f"s{i}" for i in range(12)), "Total"]).cast(text)
+    columns = {name: [*map(int, values), 900] for name, values in zip("abc", rows.T, strict=True)}
+    path = save_as(tmp_path / f"t.{ending}", pa.table({"name": names} | columns))
+    table = read(path, Request(index="name"))
+    np.testing.assert_array_equal(table.X, rows)
+    assert "the last row holds totals, as 'Total' and its numbers show" in " ".join(table.report.lines())
+    assert read(path, Request(index="name", keep_totals=True)).shape[0] == 13
+
+
+def test_columns_of_any_type_do_not_hide_totals(rows, tmp_path):
+    days = pa.array([*range(12), None], pa.int32()).cast(pa.date32())
+    columns = {"day": days, "list": [[1]] * 13, "name": pa.array([*"abcdefghijkl", "Sum"], pa.large_string())}
+    path = save_as(tmp_path / "t.parquet", pa.table(columns | {"a": [*map(float, rows[:, 0]), 900.0]}))
+    assert read(path).shape == (12, 2)

@@ -90,8 +90,8 @@ def _scipy_sparse(members: Members) -> Any:
         raise TableError(f"holds a sparse matrix in the format {kind!r}; save it as CSR, CSC or COO.")
     if missing := [name for name in names if name not in members]:
         raise TableError(f"holds a sparse matrix without {listed(missing)}; save it anew.")
-    data, first, second, shape = (members[name].load() for name in ("data", *names, "shape"))
-    return checked_coo(data, first, second, shape) if kind == "coo" else checked_csr(data, first, second, shape, kind)
+    *parts, shape = (members[name].load() for name in ("data", *names, "shape"))
+    return checked_coo(parts, shape) if kind == "coo" else checked_csr(parts, shape, kind)
 
 
 def pick(members: Members, wanted: str | None, shortest: int = 1) -> Member:

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,25 @@ import pyarrow as pa
 
 from tamis.io.memory import check_room
 from tamis.io.readers.frame import Frame, table_of
+from tamis.io.readers.kinds import is_numeric
+from tamis.io.readers.report import Finding
+from tamis.io.readers.surplus import samples_of
 from tamis.io.readers.table import Progress, Request, Roles, Table, assign_roles
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read all columns that have a role."""
     table = _open(path)
-    return read_table(table, _with_index(request, table), progress)
+    return read_table(table, with_index(request, table.schema), progress)
 
 
-def read_table(table: Any, request: Request, progress: Progress) -> Table:
-    """Make a table of an Arrow table."""
+def read_table(table: Any, request: Request, progress: Progress, findings: Sequence[Finding] = ()) -> Table:
+    """Make a table of an Arrow table; findings are what is to be told of the file."""
     names = [str(name) for name in table.column_names]
+    table, surplus = samples_of(table, names, request)
     first_is_text = bool(names) and not is_numeric(table.schema.field(0).type)
-    return table_of(frame_of(table, assign_roles(names, request, first_is_text), progress), request)
+    roles = assign_roles(names, request, first_is_text)
+    return table_of(replace(frame_of(table, roles, progress), findings=(*findings, *surplus, *roles.findings)), request)
 
 
 def frame_of(table: Any, roles: Roles, progress: Progress) -> Frame:
@@ -38,8 +44,8 @@ def frame_of(table: Any, roles: Roles, progress: Progress) -> Frame:
         matrix[:, column] = columns[place].cast(pa.float32() if single else pa.float64(), safe=False).to_numpy()
         progress(column + 1, len(plain))
     rest = {*roles.sides, *roles.features} - set(plain)
-    others = {place: one_array(table.column(place)) for place in sorted(rest)}
-    return Frame(roles, matrix, plain, others, roles.findings)
+    others = {place: table.column(place).combine_chunks() for place in sorted(rest)}
+    return Frame(roles, matrix, plain, others)
 
 
 def _open(path: Path) -> Any:
@@ -57,26 +63,16 @@ def _open(path: Path) -> Any:
     return file.read()
 
 
-def _with_index(request: Request, table: Any) -> Request:
+def with_index(request: Request, schema: Any) -> Request:
     """Take the index that pandas wrote, if there is one column of it and no other was asked for."""
     try:
-        columns = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
+        columns = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
         return request
-    found = [column for column in columns if isinstance(column, str) and column in table.column_names]
+    found = [column for column in columns if isinstance(column, str) and column in schema.names]
     if request.index is not None or len(found) != 1 or found[0] == request.labels:
         return request
     return replace(request, index=found[0])
-
-
-def is_numeric(kind: Any) -> bool:
-    """Return whether the values of an Arrow type are numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
-def one_array(column: Any) -> Any:
-    """Return the chunks of a column as one array."""
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def column_of(cells: list[Any]) -> Any:

@@ -66,6 +66,8 @@ def member_of(archive: zipfile.ZipFile, wanted: str | None) -> str:
     """
     names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     real = [name for name in names if not name.startswith("__MACOSX/") and not Path(name).name.startswith(".")]
+    if {"[Content_Types].xml", "content.xml"} & {*real}:
+        raise TableError("is a workbook, not a text file; rename it to end in .xlsx or .ods.")
     if wanted is not None and wanted not in real:
         raise TableError(f"--key names {wanted!r}, which is not in the archive; it holds {listed(real)}.")
     if wanted is None and len(real) != 1:

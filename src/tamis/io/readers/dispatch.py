@@ -12,7 +12,7 @@ import numpy as np
 
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
-from tamis.io.files import why_unreadable
+from tamis.io.files import check_readable
 from tamis.io.memory import expansion
 from tamis.io.readers import streaming
 from tamis.io.readers.compression import ENDINGS, member_of
@@ -102,8 +102,7 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
         if streaming.wanted(path, request):
             return streaming.read, "Zarr" if path.suffix.lower() == ".zarr" else "Parquet"
         raise TableError(f"{path}: is a folder; name a file in it.")
-    if fault := why_unreadable(path):
-        raise TableError(f"{path}: {fault}.")
+    check_readable(path)
     if (ending := format_of(path)) == ".zip":
         with reading(path, "is not a zip archive, or it is damaged"), ZipFile(path) as archive:
             inner = member_of(archive, request.key)

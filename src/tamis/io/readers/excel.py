@@ -1,6 +1,5 @@
 """Sheets of workbooks, read by calamine."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import pyarrow as pa
 
 from tamis.io.errors import TableError
 from tamis.io.readers.arrow import cell_text, column_of, read_table
-from tamis.io.readers.layout import has_header
+from tamis.io.readers.layout import find_header
 from tamis.io.readers.report import ASSUMED, Finding, listed, shell_word
-from tamis.io.readers.surplus import samples_of
 from tamis.io.readers.table import Progress, Request, Table
 from tamis.reprs import counted
 
@@ -28,8 +26,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     if request.skip_rows is None and (start := _first_row(rows)):
         text = f"{counted(start, 'row')} above the header passed over, the first being {str(rows[0][0])[:40]!r}"
         findings.append(Finding(ASSUMED, text, "--skip-rows"))
-    found = read_table(_arrow_table(rows[start:], request, findings), request, progress)
-    return replace(found, report=replace(found.report, findings=(*findings, *found.report.findings)))
+    return read_table(_arrow_table(rows[start:], request, findings), request, progress, findings)
 
 
 def _sheet(workbook: Any, wanted: str | None) -> tuple[str, list[Finding]]:
@@ -53,17 +50,10 @@ def _first_row(rows: list[list[Any]]) -> int:
 
 
 def _arrow_table(rows: list[list[Any]], request: Request, findings: list[Finding]) -> Any:
-    header = request.header
-    if header is None:
-        header = bool(rows) and has_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".")
-    if not (body := rows[header:]):
-        raise TableError("has a header, but no rows." if rows else "holds no rows.")
-    if not header and request.header is None:
-        findings.append(Finding(ASSUMED, "the first row holds numbers, so that there is no header", "--header"))
-    names = [cell_text(cell).strip() if header else f"feature_{i}" for i, cell in enumerate(rows[0])]
-    columns = {place: [row[place] for row in body] for place in range(len(names))}
+    if not rows:
+        raise TableError("holds no rows.")
+    names, start, told = find_header([[cell_text(cell) for cell in row] for row in rows[:20]], ".", request)
+    findings += told
+    columns = {place: [row[place] for row in rows[start:]] for place in range(len(names))}
     kept = [place for place, cells in columns.items() if names[place] or any(cell != "" for cell in cells)]
-    kept_names = [names[place] for place in kept]
-    table, surplus = samples_of(pa.table([column_of(columns[i]) for i in kept], kept_names), kept_names, request)
-    findings += surplus
-    return table
+    return pa.table([column_of(columns[place]) for place in kept], [names[place] for place in kept])

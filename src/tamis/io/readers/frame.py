@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import UNDECIDED, Feature, encode, left_out, plain_feature, trimmed
+from tamis.io.readers.kinds import UNDECIDED, Feature, encode, is_text, left_out, plain_feature, trimmed
 from tamis.io.readers.layout import is_number
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, merged, shell_word
@@ -34,8 +34,8 @@ class Frame:
     def text_columns(self) -> Iterator[tuple[str, Any]]:
         """Yield the names and cells of the features that are text."""
         for place in self.roles.features:
-            if place in self.others and self.others[place].type in (pa.string(), pa.large_string()):
-                yield self.roles.names[place], self.others[place]
+            if place in self.others and is_text(self.others[place].type):
+                yield self.roles.names[place], pc.cast(self.others[place], pa.string())
 
     def side(self, place: int | None) -> Any:
         """Return the sample names or labels in a column; None if there is none."""
@@ -93,7 +93,8 @@ def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Findi
         else:
             column = frame.others.get(place)
             if column is None:
-                column = pa.array([None if np.isnan(value) else f"{value:g}" for value in columns[place]], pa.string())
+                cells = [None if np.isnan(v) else np.format_float_positional(v, trim="-") for v in columns[place]]
+                column = pa.array(cells, pa.string())
             result = encode(name, column, request, decimal, keep=place in keep, levels=levels)
         if isinstance(result, Feature):
             result = _unwanted(result, request) or result

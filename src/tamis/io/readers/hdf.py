@@ -47,8 +47,7 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
 def _tenx(stored: Any, request: Request) -> Table:
     """Read what Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
     n_genes, n_cells = stored["shape"][:]
-    data, indices, indptr = (values(stored[part], part) for part in PARTS)
-    X = checked_csr(data, indices, indptr, (n_cells, n_genes)).T
+    X = checked_csr((values(stored[part], part) for part in PARTS), (n_cells, n_genes)).T
     columns = (stored["features"].get(name) for name in ("name", "name", "feature_type"))
     features = [*zip(*(text(column) for column in columns if column is not None), strict=True)]
     cells = [[name] for name in text(stored["barcodes"])] if "barcodes" in stored else []

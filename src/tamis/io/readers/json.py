@@ -9,6 +9,7 @@ import pyarrow as pa
 from tamis.io.errors import TableError
 from tamis.io.readers.arrow import column_of, read_table
 from tamis.io.readers.compression import opened
+from tamis.io.readers.layout import find_encoding
 from tamis.io.readers.table import Progress, Request, Table
 
 
@@ -16,14 +17,14 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read records; those that lack a feature have a missing cell."""
     with opened(path, progress, request.key) as stream:
         content = stream.read()
-    return read_table(_parsed(content), request, progress)
+    encoding, findings = find_encoding(content, request.encoding)
+    return read_table(_parsed(content.decode(encoding)), request, progress, findings)
 
 
 LAYOUT = 'save records, such as [{"a": 1}, {"a": 2}], in pandas by df.to_json(path, orient="records")'
 
 
-def _parsed(content: bytes) -> Any:
-    text = content.decode("utf-8-sig")
+def _parsed(text: str) -> Any:
     lines = enumerate(text.splitlines(), start=1)
     is_list = text.lstrip().startswith("[")
     records = json.loads(text) if is_list else [_record(line, i) for i, line in lines if line.strip()]

@@ -52,6 +52,16 @@ class Feature:
     findings: tuple[Finding, ...] = ()
 
 
+def is_numeric(kind: Any) -> bool:
+    """Return whether the values of an Arrow type are numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether the values of an Arrow type are words."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 def trimmed(column: Any, missing: Collection[str]) -> Any:
     """Return a text column without spaces around its cells, null where they stand for a missing value."""
     cells = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
@@ -112,7 +122,7 @@ def encode(
         return left_out(name, "it has no value at all")
     if types.is_dictionary(kind) or levels is not None:
         return _category(name, trimmed(column, request.missing_words), levels or ())
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+    if is_text(kind):
         return _from_text(name, trimmed(column, request.missing_words), request, decimal, keep)
     texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
     if types.is_boolean(kind):
@@ -152,7 +162,8 @@ def _time(name: str, cells: Any, day_first: bool | None) -> Feature | Finding | 
         return _dated(name, "date", written.spread(days, places), cells.to_pylist())
     if are_dates:
         example = different[0].as_py()
-        return left_out(name, f"in {example!r} the day and the month could be either", "--day-first|--month-first")
+        what = "the month" if re.search(r"\d{4}", example) else "the month or the year"
+        return left_out(name, f"in {example!r} the day and {what} could be either", "--day-first|--month-first")
     seconds = written.read_durations(different)
     return None if seconds is None else _dated(name, "duration", written.spread(seconds, places), cells.to_pylist())
 
@@ -209,7 +220,12 @@ def _dated(name: str, kind: str, values: Floats, texts: list[Any]) -> Feature:
     """Return a feature of dates or durations, with an example of how they were understood."""
     place = next(place for place, text in enumerate(texts) if text is not None)
     what = "a date" if kind == "date" else "a duration in seconds"
-    shown = np.datetime64(int(values[place]), "D") if kind == "date" else f"{values[place]:.10g}"
+    zoned = re.search(r":\d\d.*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$", texts[place])
+    shown = f"{values[place]:.10g}"
+    if kind == "date":
+        stamp = f"{np.datetime64(round(values[place] * 86_400), 's')} in UTC"
+        short = "" if re.search(r"\d{4}", texts[place]) else ", two digits standing for 1969 to 2068"
+        shown = (stamp if zoned else stamp[:10]) + short
     text = f"{texts[place]!r} was read as {what} ({shown})"
     finding = Finding(ASSUMED, text, "", (name,), f"{what} {_shape(texts[place])}")
     return Feature(name, kind, values[:, None], (name,), texts, (finding,))

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+
 from tamis.io.errors import TableError
 from tamis.io.readers.kinds import CODE
 from tamis.io.readers.numbers import marks_in
-from tamis.io.readers.report import ASSUMED, NOTICED, Finding
+from tamis.io.readers.report import ASSUMED, Finding
 from tamis.io.readers.table import MISSING, Request
 from tamis.reprs import counted
 
@@ -31,8 +33,8 @@ class Row(NamedTuple):
 
     @property
     def commented(self) -> bool:
-        """Whether the row begins as a comment does."""
-        return self.cells[0].startswith("#")
+        """Whether the row begins as a comment does, or names the delimiter to Excel."""
+        return self.cells[0].startswith(("#", "sep="))
 
 
 @dataclass(frozen=True)
@@ -69,19 +71,12 @@ def find_layout(head: bytes, request: Request) -> Layout:
     shown = marks_in(cell for row in rows[1:] for cell in row.cells)
     decimal = "," if (request.asked_decimal or (delimiter != "," and "".join(shown))) == "," else "."
     cells = [row.cells for row in rows]
-    header = has_header(cells, decimal) if request.header is None else request.header
-    if not cells[header:]:
-        raise TableError("has a header, but no rows.")
-    names = [name.strip() if header else f"feature_{i}" for i, name in enumerate(cells[0])]
-    names[0] = names[0].lstrip("# ") if header else names[0]
-    findings += _layout_findings(delimiter, decimal, header, trailing, request, cells)
-    columns = [*zip(*cells[header:], strict=True)]
-    numeric = [[is_number(cell, decimal) and not is_code(cell) for cell in column] for column in columns]
-    text = [i for i, are_numbers in enumerate(numeric) if not all(are_numbers)]
-    line, marks = rows[header].line, frozenset(shown)
-    if header and sum(len(one) > 2 and not one[0] and all(one[1:]) for one in numeric) * 2 >= len(numeric):
-        what = "the row below the header holds words above numbers; if it is a second header or holds units"
-        findings.append(Finding(NOTICED, what, f"--skip-rows {line} --header"))
+    names, start, told = find_header(cells, decimal, request)
+    names[0] = names[0].lstrip("# ")
+    findings += [*_layout_findings(delimiter, decimal, start > 0, trailing, request, cells), *told]
+    columns = enumerate(zip(*cells[start:], strict=True))
+    text = [i for i, cells in columns if not all(is_number(cell, decimal) and not is_code(cell) for cell in cells)]
+    line, marks = rows[start].line, frozenset(shown)
     return Layout(delimiter, decimal, encoding, names, line, text, marks, runs, trailing, tuple(findings))
 
 
@@ -182,7 +177,7 @@ def _rows_before_table(rows: list[Row]) -> int:
     usual = Counter(widths[len(widths) // 2 :]).most_common(1)[0][0]
     start, last = 0, len(rows) - 1
     while start < last and rows[start].commented:
-        if usual > 1 and widths[start] == usual and not rows[start + 1].commented:
+        if widths[start] == usual > 1 and not rows[start + 1].commented and rows[start].cells[0] != "sep=":
             break  # A line that begins with # is the header in files of genome tools.
         start += 1
     titled = start
@@ -216,7 +211,7 @@ def has_header(cells: list[list[str]], decimal: str) -> bool:
     """Return whether the first line names the features.
 
     It does if it holds a word, and no number but whole ones, which may be years or names of samples. Words beside
-    numbers are no names if they occur again below.
+    numbers are no names if they occur again below. Without words it does if it counts, as pandas numbers columns.
     """
     first, below = cells[0], cells[1:]
     # NA may be sodium: what stands for a missing or infinite cell is neither a number nor a word here.
@@ -224,7 +219,40 @@ def has_header(cells: list[list[str]], decimal: str) -> bool:
     words = [(place, cell) for place, cell in enumerate(first) if not is_number(cell, decimal)]
     distinct = all(number.isdigit() for number in numbers) and len(set(numbers)) == len(numbers)
     again = any(len(row) > place and row[place] == cell for place, cell in words for row in below)
-    return bool(words) and (not numbers or (distinct and not again))
+    counts = any(numbers == [str(i) for i in range(start, start + len(first))][: len(numbers)] for start in (0, 1))
+    if not words:
+        return counts and len(numbers) >= max(3, len(first) - 1)
+    return not numbers or (distinct and not again)
+
+
+def find_header(cells: list[list[str]], decimal: str, request: Request) -> tuple[list[str], int, list[Finding]]:
+    """Return the names of the features, how many rows come before the samples, and what is to be told of them.
+
+    Up to three rows below the header, such as units, may hold words and no number where all rows below hold numbers.
+    The features are named by the first row whose names all differ; those of groups of features repeat.
+    """
+    if not (has_header(cells, decimal) if request.header is None else request.header):
+        assumed = Finding(ASSUMED, "the first line holds numbers, so that there is no header", "--header")
+        return [f"feature_{i}" for i in range(len(cells[0]))], 0, [assumed] if request.header is None else []
+    if len(cells) == 1:
+        raise TableError("has a header, but no rows.")
+    signs = np.array([[_sign(cell, decimal) for cell in row] for row in cells])
+    for last in range(min(3, len(cells) - 3), 0, -1):
+        below = signs[last + 1 :]
+        words = signs[1 : last + 1, (below >= 0).all(axis=0) & (below > 0).any(axis=0)]
+        if words.size and words.max() < 1 and ((words < 0).sum(axis=1) * 4 >= len(cells[0])).all():
+            places = range(last + 1) if request.skip_rows is None else ()
+            named = next((place for place in places if len({*cells[place]}) == len(cells[place])), 0)
+            shown = next((cell.strip()[:40] for cell in cells[not named] if _sign(cell, decimal) < 0), "")
+            text = f"{counted(last, 'row')} beside the header passed over, with words such as {shown!r} above numbers"
+            return [name.strip() for name in cells[named]], last + 1, [Finding(ASSUMED, text, "--skip-rows")]
+    return [name.strip() for name in cells[0]], 1, []
+
+
+def _sign(cell: str, decimal: str) -> int:
+    """Return 1 for a number in any notation, 0 for a missing cell and -1 for a word."""
+    plain, digits = is_number(cell, decimal), any(map(str.isdigit, cell))
+    return int(digits) if plain or (digits and not any(map(str.isalpha, cell))) else -1
 
 
 def _without_trailing(rows: list[Row]) -> tuple[list[Row], bool]:
@@ -256,12 +284,11 @@ def _layout_findings(
 ) -> list[Finding]:
     """Return what was assumed of the layout, where a reader of the file might think otherwise."""
     commas = (cell.strip() for row in cells[header:] for cell in row if "," in cell and is_number(cell, ","))
-    example = next((cell for cell in commas if marks_in([cell])), "1,5") if decimal == "," else ""
+    shown = next((f", as in {cell!r}" for cell in commas if marks_in([cell])), "") if decimal == "," else ""
     number_above = header and any(cell.strip() and is_number(cell, ".") for cell in cells[0])
     assumed = (
         (delimiter not in ",\t", f"cells are parted by {DELIMITERS.get(delimiter)}", "--delimiter", request.delimiter),
-        (decimal == ",", f"the decimal mark is a comma, as in {example!r}", "--decimal .", request.asked_decimal),
-        (not header, "the first line holds numbers, so that there is no header", "--header", request.header),
+        (decimal == ",", f"the decimal mark is a comma{shown}", "--decimal .", request.asked_decimal),
         (trailing, "the delimiter at the end of every line stands for nothing", "", None),
         (number_above, "the first line is the header, though it holds a number", "--no-header", request.header),
     )

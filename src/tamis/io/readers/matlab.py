@@ -35,11 +35,9 @@ def read(path: Path, request: Request, progress: Progress) -> Table:  # noqa: AR
 
 
 def _copy_arrays(path: Path, archive: Path) -> None:
-    arguments: list[str | Path] = [matlab5.__file__, path, archive, str(room_for(path.stat().st_size))]
+    command = [sys.executable, "-P", matlab5.__file__, str(path), str(archive), str(room_for(path.stat().st_size))]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    done = subprocess.run(
-        [sys.executable, "-P", *arguments], capture_output=True, text=True, errors="replace", env=os.environ | threads
-    )
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=os.environ | threads)
     if done.returncode:
         said = done.stderr.strip().splitlines()[-1:] if done.returncode > 0 else []
         raise ValueError(said[0] if said else "its parts do not fit together")
@@ -56,5 +54,4 @@ def _with_sparse(arrays: Members) -> Members:
 
 
 def _compressed(parts: list[Member], shape: tuple[int, int]) -> Any:
-    data, indices, indptr = (part.load() for part in parts)
-    return checked_csr(data, indices, indptr, shape, "csc")
+    return checked_csr((part.load() for part in parts), shape, "csc")

@@ -56,7 +56,7 @@ def _matrix(content: bytes, stored: int) -> Any:
         raise TableError(f"declares {expected} entries, but holds {found}; restore it, or save it anew.")
     values = entries.get("value", np.ones(found))
     if coordinates:
-        return checked_coo(values, entries["row"] - 1, entries["column"] - 1, (n, d))
+        return checked_coo((values, entries["row"] - 1, entries["column"] - 1), (n, d))
     return np.ascontiguousarray(values.reshape(d, n).T)
 
 

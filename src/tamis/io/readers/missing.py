@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from tamis.reprs import counted
 WAYS = ("keep", "median", "drop-rows", "error")
 """What ``--missing`` takes."""
 
-SENTINELS = [sign * (10.0**size - 1) for size in range(2, 8) for sign in (1, -1)]
-SENTINELS += [-1e3, -9.0, 1e30, -1e30, 1e20, -1e20, -2147483648.0, 65535.0, 2147483647.0]
-"""Numbers by which machines and people mark missing cells: 99, −999, 9999, ..."""
+SENTINELS = [float(f"{sign}{digit * size}") for digit in "789" for size in range(2, 8) for sign in ("", "-")]
+SENTINELS += [-1e3, -9.0, -8.0, -7.0, 1e30, -1e30, 1e20, -1e20, -2147483648.0, 65535.0, 2147483647.0]
+"""Numbers by which machines and people mark missing cells: 99, −88, −999, 9999, ..."""
 
 MAX_MISSING = 0.5
 """A feature that is missing in more than this share of the rows is left out."""
@@ -29,13 +30,15 @@ Counts = NDArray[np.intp]
 
 
 def mark_missing(table: Table, request: Request) -> Table:
-    """Turn the numbers that the user names into missing cells, and refuse infinite ones."""
+    """Turn the numbers that the user names into missing cells where the file has numbers; refuse infinite ones."""
     numbers = [float(text) for text in request.na_values if NUMBER.match(text)]
     X = table.X
     values = X.data if issparse(X) else X
     if issparse(X) and 0.0 in numbers:
         raise TableError("--na-values 0 cannot be had: a sparse table does not tell its zeros from missing cells.")
-    if numbers and (hit := np.isin(values, numbers)).any():
+    # Codes of categories, booleans and dates are no cells of the file, in which those named are missing already.
+    as_written = [name not in table.kinds for name in table.originals] if table.kinds else True
+    if numbers and (hit := np.isin(values, numbers) & as_written).any():
         values = np.where(hit, np.nan, values)
         X = csr_array((values, X.indices, X.indptr), shape=X.shape) if issparse(X) else values
     infinite = _counts(X, np.isinf)
@@ -65,7 +68,7 @@ def report_gaps(table: Table, request: Request) -> Table:
     gaps, n = _counts(table.X, np.isnan), table.shape[0]
     if (gaps == n).all():
         raise TableError("no cell holds a value.")
-    kept = np.isin(table.originals, request.keep)
+    kept = np.array([any(name == e or fnmatchcase(name, e) for e in request.keep) for name in table.originals], bool)
     empty = (gaps == n) | ((gaps > MAX_MISSING * n) & ~kept)
     if not request.only and empty.any() and not empty.all():
         some, none = (tuple(table.names_of(empty & which)) for which in (gaps < n, gaps == n))
@@ -104,22 +107,20 @@ def _sentinels(table: Table) -> list[Finding]:
     if issparse(table.X) or table.X.dtype.kind not in "fiu" or not table.X.size:
         return []
     found: dict[float, list[str]] = {}
-    for extreme in (np.fmin, np.fmax):
-        edge = extreme.reduce(table.X, axis=0)
-        for place in np.flatnonzero(np.isin(edge, SENTINELS)):
-            if _is_far(table.X[:, place], edge[place]):
-                found.setdefault(float(edge[place]), []).append(str(table.feature_names[place]))
+    edges = [extreme.reduce(table.X, axis=0) for extreme in (np.fmin, np.fmax)]
+    for place in np.flatnonzero(np.isin(edges, SENTINELS).any(axis=0)):
+        for value in _far_sentinels(table.X[:, place]):
+            found.setdefault(float(value), []).append(str(table.feature_names[place]))
     text = "lies far outside the other values of {}; if it stands for missing cells"
     return [Finding(NOTICED, f"{v:g} {text.format(listed(names))}", f"--na-values {v:g}") for v, names in found.items()]
 
 
-def _is_far(values: NDArray[Any], edge: float) -> bool:
-    """Return whether a value is farther from all others than twice their range, which must not be a single point."""
-    others = values[(values != edge) & ~np.isnan(values)]
-    if len(others) < 2:
-        return False
-    low, high = float(others.min()), float(others.max())
-    return high > low and max(low - edge, edge - high) > 2 * max(high - low, 1e-9)
+def _far_sentinels(values: NDArray[Any]) -> Any:
+    """Return which sentinels are farther from all other values than twice their range, which must not be a point."""
+    marks = np.isin(values, SENTINELS)
+    others, marks = values[~marks & ~np.isnan(values)].astype(np.float64), np.unique(values[marks])
+    low, high = (others.min(), others.max()) if len(others) else (0.0, 0.0)
+    return marks[np.maximum(low - marks, marks - high) > 2 * max(high - low, 1e-9)] if high > low else []
 
 
 def fill(table: Table, way: str) -> Table:

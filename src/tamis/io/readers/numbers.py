@@ -6,6 +6,7 @@ The cell of a number is brought to a core of digits and marks, whose shape tells
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ ENGLISH_MONEY = r"^\s*[(+-]?\s*(?:[$£¥₹]|USD|GBP|JPY)|(?:[$£¥₹]|USD|GBP|
 INFINITE = r"(?i)^[+-]?inf(?:inity)?$"
 LIKE_NUMBERS = rf"^(?:\PL|[eE]|{CURRENCY})*\d(?:\PL|[eE]|{CURRENCY})*$|{INFINITE}"
 """What may be a number: digits without letters, but for those of exponents and currencies."""
+
+WITH_UNIT = r"^(?P<number>[+\-−]?\d[\d.,]*)(?P<unit> ?[\pLµ°][\pL\d/°²³^]*)$"
+"""A number with its unit, such as 170 cm."""
 
 WHOLE = r"^[+-]?\d+(?:[eE][+-]?\d+)?$"
 
@@ -36,13 +40,17 @@ def _shapes(decimal: str, other: str) -> dict[str, str]:
 SHAPES = {".": _shapes(r"\.", ","), ",": _shapes(",", r"\.")}
 """By decimal mark: clear unless the same cell is open, where the mark may part thousands; grouped if both occur."""
 
-TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?"
+TIME = r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?)?"
 ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?P<zone>Z|[+-]\d{2}:?\d{2})?)?$"
 FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d %b %Y", "%d-%b-%Y", "%b %d, %Y")
 """Dates that can be read in one way only; %b also reads whole names of months."""
 
 YEAR = r"(?:^|\D)\d{4}(?:\D|$)"
-SWAPPABLE = rf"^(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second>\d{{1,2}})[/-]\d{{4}}{TIME}$"
+SHORT = rf"^\d{{1,2}}(?:\.\d{{1,2}}\.| \pL{{3,9}} |-\pL{{3,9}}-)\d{{2}}{TIME}$"
+SHORT_FORMATS = ("%d.%m.%y", "%d %b %y", "%d-%b-%y")
+"""Dates whose years have two digits: 69 is 1969, and 68 is 2068."""
+
+SWAPPABLE = rf"^(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second>\d{{1,2}})[/-](?P<year>\d{{4}}|\d{{2}}){TIME}$"
 HOURS = r"(?P<hours>\d{1,4}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:\.\d+)?))?"
 CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
 
@@ -105,6 +113,9 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     the cells' own evidence does not count. ``thousands`` is what the user says parts thousands.
     """
     found, places = distinct(cells)
+    units = pc.unique(pc.struct_field(pc.extract_regex(found, WITH_UNIT), "unit"))
+    if len(found) > 1 and len(units) == 1 and units[0].is_valid:
+        found = pc.struct_field(pc.extract_regex(found, WITH_UNIT), "number")
     if not len(found) or not _mask(found, LIKE_NUMBERS).any():
         return Numbers(0.0)
     core = core_of(found)
@@ -134,6 +145,7 @@ def core_of(cells: Any) -> Core:
     percent = _mask(text, r"\d\s*%$")
     text = pc.replace_substring_regex(text, r"(\d)\s*%$", r"\1")
     text = pc.replace_substring_regex(text, "^[\u2212\u2012\u2013]\\s?", "-")
+    text = pc.replace_substring_regex(text, r"^(\d[\d.,' ]*[.,]\d+)-$", r"-\1")
     spaced = _mask(text, r"^[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d+)?$")
     text = pc.if_else(pa.array(spaced), pc.replace_substring_regex(text, "[ '’]", ""), text)
     return Core(text, spaced, negative, percent, english, len(pc.unique(signs.drop_null())))
@@ -189,19 +201,21 @@ def _some(cells: Any, mask: Mask, limit: int = 4) -> tuple[str, ...]:
 
 
 def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, NDArray[np.float64] | None]:
-    """Return whether trimmed cells are dates, and their days since 1970; None if day and month could be either.
+    """Return whether trimmed cells are dates, and their days since 1970; None if their parts could be either.
 
-    ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells.
+    ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells. Of ``21/4/20`` the year could come first.
     """
-    forms: tuple[str, ...] = FORMATS if _all_match(cells, YEAR) else ()
+    cells = pc.replace_substring_regex(cells, r"(\d) ?(?:UTC|GMT)$", r"\1Z")
+    forms: tuple[str, ...] = FORMATS if _all_match(cells, YEAR) else SHORT_FORMATS if _all_match(cells, SHORT) else ()
     if _all_match(cells, SWAPPABLE):
-        parts = pc.extract_regex(cells, SWAPPABLE)
-        first, second = (pc.max(pc.cast(pc.struct_field(parts, n), pa.int64())).as_py() for n in ("first", "second"))
-        if max(first, second) <= 12 and day_first is None:
+        firsts, mark, seconds, years = pc.extract_regex(cells, SWAPPABLE).flatten()
+        first, second, year = (pc.max(pc.cast(part, pa.int64())).as_py() for part in (firsts, seconds, years))
+        if day_first is None and second <= 12 and (first <= 12 or year <= 31):
             return True, None
-        leading = day_first if max(first, second) <= 12 else first > 12
-        mark = pc.struct_field(parts, "mark")[0].as_py()
-        forms = (f"%d{mark}%m{mark}%Y" if leading else f"%m{mark}%d{mark}%Y",)
+        order = "dm" if (day_first if max(first, second) <= 12 else first > 12) else "md"
+        # Of years, some of two and some of four digits, the former would be read as those of antiquity.
+        same = len(pc.unique(pc.utf8_length(years))) == 1
+        forms = (str(mark[0]).join(f"%{part}" for part in f"{order}{'y' if year < 100 else 'Y'}"),) if same else ()
     found = [_iso(cells)] if _all_match(cells, ISO) else (_by_format(cells, form) for form in forms)
     days = next((days_of(stamps) for stamps in found if stamps is not None), None)
     return days is not None, days
@@ -236,9 +250,9 @@ def _all_match(cells: Any, pattern: str) -> bool:
 
 
 def _iso(cells: Any) -> Any:
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+    for unit, zone in product(("us", "ns"), (None, "UTC")):
         try:
-            return pc.cast(cells, kind)
+            return pc.cast(cells, pa.timestamp(unit, zone))
         except pa.ArrowInvalid:
             continue  # With a time zone, without one, or no date at all, such as 2020-13-45.
     return None
@@ -246,7 +260,7 @@ def _iso(cells: Any) -> Any:
 
 def _by_format(cells: Any, form: str) -> Any:
     text = pc.replace_substring_regex(cells, r"(\d)T(\d)", r"\1 \2")
-    clocks = ("", " %H:%M", " %H:%M:%S")
+    clocks = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
     stamps = pc.coalesce(*(pc.strptime(text, form + clock, "us", error_is_null=True) for clock in clocks))
     return None if stamps.null_count else stamps
 

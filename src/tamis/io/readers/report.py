@@ -80,10 +80,8 @@ class ReadReport:
         """Return everything for JSON."""
         kinds = {KINDS[kind]: count for kind, count in self.kinds.items()}
         missing = {"cells": self.missing_cells, "features": list(self.missing_features), "filled": self.filled}
-        findings = [
-            {"kind": found.kind, "text": found.text, "option": found.option, "features": list(found.features)}
-            for found in self.findings
-        ]
+        told = ("kind", "text", "option", "features")
+        findings = [{name: getattr(found, name) for name in told} for found in self.findings]
         counts = {"rows": self.n_rows, "features": self.n_features, "kinds": kinds}
         return {**counts, "missing": missing, "findings": findings}
 

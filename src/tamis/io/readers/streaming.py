@@ -1,6 +1,7 @@
 """Large files as tables that stay on disk: the same roles and options as for files that are read whole."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tamis.io.errors import TableError
 from tamis.io.memory import too_large
 from tamis.io.readers.arrays import take_columns
 from tamis.io.readers.report import LEFT_OUT, Finding, ReadReport, listed
-from tamis.io.readers.table import Progress, Request, Table, assign_roles, label_array, unheard
+from tamis.io.readers.table import Progress, Request, Table, assign_roles, label_array, match_names, unheard
 from tamis.io.sources import READ_IN_PIECES, open_source
 from tamis.io.sources.derived import Derived, equal_total_factors, row_totals
 from tamis.io.sources.stores import column_of, columns_of, index_of, open_store
@@ -67,24 +68,42 @@ def _parquet(path: Path, request: Request) -> Table:
     require("Reading Parquet", "pyarrow")
     from pyarrow import dataset, parquet
 
+    from tamis.io.readers.arrow import with_index
     from tamis.io.sources.parquet import ParquetParts, is_number, parquet_files
 
     files = parquet_files(path)
     schema = parquet.read_schema(files[0])
-    roles = assign_roles(list(schema.names), request)
+    roles = assign_roles(list(schema.names), with_index(request, schema))
     numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type)]
     words = tuple(schema.names[i] for i in roles.features if not is_number(schema.field(i).type))
-    if not numbers:
-        raise TableError(f"no feature holds numbers ({listed(words)} hold something else).")
-    source = ParquetParts(files, numbers, str(path))
+    data = dataset.dataset([str(file) for file in files], format="parquet")
+    left_out = _identifiers(data, numbers, request)
+    numbers = [name for name in numbers if not any(name in found.features for found in left_out)]
     reason = "not numbers, which a table that is read in pieces must hold"
-    left_out = [Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words)] if words else []
-    asked = [schema.names[place] for place in roles.sides]
-    columns = dataset.dataset([str(file) for file in files], format="parquet").to_table(columns=asked).to_pydict()
+    left_out += [Finding(LEFT_OUT, reason, "" if path.is_dir() else "--whole", words)] if words else []
+    if not numbers:
+        raise TableError(f"no feature is left to select from: {'; '.join(map(Finding.told, left_out))}.")
+    source = ParquetParts(files, numbers, str(path))
+    columns = data.to_table(columns=[schema.names[place] for place in roles.sides]).to_pydict()
     places = (roles.index, roles.label)
     samples, y = (None if place is None else label_array(columns[schema.names[place]]) for place in places)
     report = ReadReport(findings=(*roles.findings, *left_out))
     return Table(source, source.column_names(), samples, y, *roles.side_names, report=report)
+
+
+def _identifiers(data: Any, names: list[str], request: Request) -> list[Finding]:
+    """Return which features of numbers are identifiers or count the rows; those whose first rows do are read."""
+    import pyarrow as pa
+
+    from tamis.io.readers.kinds import MIN_COUNT, plain_feature
+
+    kept = [data.schema.names[place] for place in match_names(request.keep, data.schema.names, "--keep")]
+    found: dict[str, Any] = dict.fromkeys(name for name in names if name not in kept and not request.only)
+    for rows in (partial(data.head, MIN_COUNT), data.to_table):
+        read = rows(columns=list(found)).cast(pa.schema(dict.fromkeys(found, pa.float64())), safe=False)
+        results = {name: plain_feature(name, read[name].to_numpy(), keep=False) for name in found}
+        found = {name: result for name, result in results.items() if isinstance(result, Finding)}
+    return list(found.values())
 
 
 def finish(table: Table, request: Request, progress: Progress) -> Table:

@@ -1,4 +1,4 @@
-"""Rows of text files and sheets that are no samples: the header again, and totals of the other rows."""
+"""Rows of files that are no samples: the header again, and totals of the other rows."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from tamis.io.readers.kinds import plain_numbers
+from tamis.io.readers.kinds import is_numeric, is_text, plain_numbers
 from tamis.io.readers.report import ASSUMED, Finding
 from tamis.io.readers.table import Request
 from tamis.reprs import counted
@@ -25,13 +26,7 @@ TOTAL = re.compile(
 def samples_of(table: Any, names: Sequence[str], request: Request, mark: str = ".") -> tuple[Any, list[Finding]]:
     """Return the rows of an Arrow table that are samples, and what is to be told of the others."""
     findings: list[Finding] = []
-    again = np.ones(table.num_rows, dtype=bool)
-    for place, name in enumerate(names):
-        equal = pc.equal(_texts(table.column(place)), name)
-        again &= pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
-        if not again.any():
-            break
-    if again.any():
+    if (again := _names_again(table, names)).any():
         table = table.filter(pa.array(~again))
         told = f"{counted(int(again.sum()), 'row')} with the names of the header again passed over"
         findings = [Finding(ASSUMED, told)]
@@ -45,15 +40,22 @@ def samples_of(table: Any, names: Sequence[str], request: Request, mark: str = "
     return table, findings
 
 
-def _texts(column: Any) -> Any:
-    return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+def _names_again(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows hold the names of the header."""
+    again = np.ones(table.num_rows, dtype=bool)
+    for column, name in zip(table.columns, names, strict=True):
+        if not again.any() or not (is_numeric(column.type) or is_text(column.type)):
+            return np.zeros_like(again)
+        equal = pc.equal(pc.utf8_trim_whitespace(pc.cast(column, pa.string())), name)
+        again &= pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
+    return again
 
 
 def _word(table: Any, place: int, others: Any) -> str:
     """Return the word for totals that a row holds, if no other row has it in its place."""
     for column, rest in zip(table.columns, others.columns, strict=True):
         cell = column[place].as_py()
-        if isinstance(cell, str) and TOTAL.fullmatch(cell) and not pc.any(pc.equal(rest, cell)).as_py():
+        if isinstance(cell, str) and TOTAL.fullmatch(cell) and cell not in pc.unique(rest).to_pylist():
             return repr(cell)
     return ""
 
@@ -62,9 +64,8 @@ def _is_large(table: Any, place: int, request: Request, mark: str) -> bool:
     """Return whether at least half of the numbers of a row are as large as any of their feature, as sums are."""
     large = []
     for column in table.columns:
-        values = column.to_numpy() if pa.types.is_floating(column.type) else None
-        if pa.types.is_string(column.type):
-            values = plain_numbers(column, mark, request.missing_words)
+        cells = pc.cast(column, pa.string()) if is_numeric(column.type) or is_text(column.type) else None
+        values = None if cells is None else plain_numbers(cells, mark, request.missing_words)
         if values is not None and not np.isnan(values[place]):
             large.append(abs(values[place]) >= np.nanmax(np.abs(values)))
     return bool(2 * sum(large) >= len(large))

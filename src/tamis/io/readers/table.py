@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
 from tamis.io.memory import MAX_EXPANSION
-from tamis.io.readers.report import ASSUMED, Finding, ReadReport, listed, shell_word
+from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, ReadReport, listed, shell_word
 from tamis.io.sources import TableSource
 from tamis.io.sources.derived import Derived
 
@@ -22,6 +22,8 @@ Progress = Callable[[int, int], object]
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
     ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
+    "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#NOM?", "#NUL!", "#VALORE!", "#RIF!",
+    "#¡DIV/0!", "#¡VALOR!", "#¡REF!", "#¡NUM!", "#¿NOMBRE?",
 )  # fmt: skip
 """Cells that stand for a missing value."""
 
@@ -39,7 +41,7 @@ class Request:
 
     What is None is found out from the file; marks that could be either raise :class:`TableError`. Names of features may
     hold ``*`` and ``?`` for any letters. If ``only`` is given, it names the features to read, and the rest of the file
-    may hold anything.
+    may hold anything; ``only_of`` names features of which some are levels, so that one that is not there can be named.
     """
 
     index: str | None = None
@@ -65,6 +67,7 @@ class Request:
     log1p: bool = False
     scale: bool = False
     only: tuple[str, ...] = ()
+    only_of: tuple[str, ...] = ()
     in_pieces: bool | None = None
 
     @property
@@ -141,8 +144,15 @@ class Table:
         return list(dict.fromkeys(self.originals[places].tolist()))
 
     def positions(self, names: Iterable[str], option: str) -> NDArray[np.intp]:
-        """Return the encoded features of some feature names or patterns; ``option`` is named if one is unknown."""
-        return np.array(match_names(names, self.originals.tolist(), option), dtype=np.intp)
+        """Return the encoded features of some feature names or patterns; ``option`` is named if one is not there."""
+        wanted, known = tuple(names), set(self.originals)
+        away = {name: found for found in self.report.findings if found.kind == LEFT_OUT for name in found.features}
+        away |= {} if self.y is None else {self.label_name: Finding(LEFT_OUT, "it holds the labels")}
+        away |= {} if self.sample_names is None else {self.index_name: Finding(LEFT_OUT, "it holds the sample names")}
+        for name in [name for name in wanted if name in away and name not in known]:
+            remedy = f"to use it, pass {away[name].option}" if away[name].option else "name another feature"
+            raise TableError(f"{option} names {name!r}, which was left out ({away[name].text}); {remedy}.")
+        return np.array(match_names(wanted, self.originals.tolist(), option), dtype=np.intp)
 
     def with_features(self, columns: NDArray[np.intp]) -> "Table":
         """Return the table of some encoded features; one that stays on disk stays there."""
@@ -253,7 +263,7 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
             findings.append(Finding(ASSUMED, "the first feature has no name and holds the sample names", "--index"))
     features = [i for i in range(len(names)) if i not in dropped and i not in (index, label)]
     if request.only and not request.transpose:
-        features = places_of(originals_of(request.only, names), names)
+        features = places_of(originals_of(request.only, [*names, *request.only_of]), names)
     if not features:
         raise TableError("no feature is left to select from.")
     return Roles(names, index, label, features, tuple(findings))

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from tamis.io.errors import TableError
-from tamis.io.readers.arrow import one_array
 from tamis.io.readers.compression import opened
 from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.kinds import has_mark, plain_numbers
@@ -37,7 +36,7 @@ RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.S)
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read a text table."""
     with opened(path, unheard, request.key) as stream:
-        layout = find_layout(_head(stream), request)
+        layout = find_layout(_head(stream, request.encoding or ""), request)
     roles = assign_roles(layout.names, request, first_is_text=0 in layout.text)
     frame = _wide_frame(layout, roles, path, request, progress) if len(layout.names) >= WIDE else None
     if frame is None:
@@ -47,12 +46,13 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     return table_of(replace(frame, findings=(*layout.findings, *roles.findings, *frame.findings)), request)
 
 
-def _head(stream: IO[bytes]) -> bytes:
+def _head(stream: IO[bytes], encoding: str) -> bytes:
     """Read the first lines: all that begin in the first bytes, and a few if they are long."""
     head = stream.read(HEAD_BYTES)
-    wide_letters = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    wide_letters = head.startswith((b"\xff\xfe", b"\xfe\xff")) or encoding.lower().startswith(("utf-16", "utf16"))
     if b"\0" in head[:4096] and not wide_letters:
-        raise TableError("is not a text file (it holds zero bytes).")
+        remedy = "restore it, or pass --encoding utf-16-le if it is text of Windows"
+        raise TableError(f"is not a text file (it holds zero bytes); {remedy}.")
     complete = len(head) < HEAD_BYTES
     while not complete and head.count(b"\n") < MIN_HEAD_LINES:
         more = stream.read(max(HEAD_BYTES, len(head)))
@@ -67,6 +67,9 @@ def _parsed(layout: Layout, path: Path, request: Request, progress: Progress) ->
     """Return a table of text, and the layout with the encoding that it was read with."""
     try:
         return layout, _cells(layout, path, request, progress)
+    except UnicodeDecodeError as error:
+        fault = f"is not text in the encoding {layout.encoding}"
+        raise TableError(f"{fault}; pass --encoding, such as shift_jis, gb18030 or cp1251.") from error
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error) or request.encoding or not layout.encoding.startswith("utf-8"):
             raise _misshapen(str(error)) from error
@@ -87,6 +90,10 @@ def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> 
         table = arrow_csv.read_csv(stream, options, parse, convert)
     if not table.num_rows:
         raise TableError("has a header, but no rows.")
+    for cell in (column[-1].as_py() for column in table.columns):
+        if any(width > 1 and line.count(layout.delimiter) == width - 1 for line in cell.splitlines()[1:]):
+            fault = f"the quotation mark before {cell.splitlines()[0][:40]!r} is never closed"
+            raise TableError(f"{fault}, so that all rows after it are one cell; close it, or remove it.")
     return table.select(names[: len(layout.names)])
 
 
@@ -118,7 +125,7 @@ def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     mark, missing = layout.decimal, request.missing_words
     parsed = {place: plain_numbers(table.column(place), mark, missing) for place in roles.features}
     numbers = {place: values for place, values in parsed.items() if values is not None}
-    others = {i: one_array(table.column(i)) for i in sorted({*roles.sides, *roles.features} - set(numbers))}
+    others = {i: table.column(i).combine_chunks() for i in sorted({*roles.sides, *roles.features} - set(numbers))}
     marked = {place: table.column(place) for place in numbers if has_mark(table.column(place), mark)}
     frame = Frame(roles, np.empty((table.num_rows, 0)), [], others, decimals=layout.decimals)
     # The decimal mark of plain numbers may be a thousands mark, so that every feature must be examined: if text shows
@@ -126,9 +133,9 @@ def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
     asked = request.asked_decimal
     doubtful = marked and not asked and OTHER_MARK[mark] in frame.marks_of_text(missing)
     if marked and not (asked or doubtful or layout.delimiter == "," or layout.decimals):
-        doubtful = mark not in marks_of_features(map(one_array, marked.values()))
+        doubtful = mark not in marks_of_features(column.combine_chunks() for column in marked.values())
     if doubtful:
-        others |= {place: one_array(column) for place, column in marked.items()}
+        others |= {place: column.combine_chunks() for place, column in marked.items()}
         numbers = {place: values for place, values in numbers.items() if place not in marked}
     elif marked:
         frame = replace(frame, decimals=layout.decimals or frozenset(mark))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tamis.io.errors import TableError, reading
-from tamis.io.files import why_unreadable
+from tamis.io.files import check_readable
 from tamis.io.sources.arrays import memory_map, numpy_file
 from tamis.io.sources.parquet import ParquetParts, parquet_files
 from tamis.io.sources.row_blocks import DaskRows, RowBlocks, looks_like_blocks
@@ -51,8 +51,7 @@ def open_source(path: str | os.PathLike[str], key: str | None = None) -> TableSo
 
 
 def _opened(path: Path, key: str | None) -> TableSource:
-    if fault := why_unreadable(path):
-        raise TableError(f"{path}: {fault}.")
+    check_readable(path)
     ending = path.suffix.lower()
     if ending == ".npy":
         return numpy_file(path)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -67,13 +68,11 @@ class RowBlocks(TableSource):
         """Go on to a block, or begin anew if it lies behind; one that is asked for twice is gone for again."""
         if number < self._next or self._next == 0:
             self._next, self._iterator = 0, iter(self._blocks)
-        raw: Any = None
-        while self._next <= number:
-            raw = next(self._iterator, None)
-            if raw is None:
-                known = len(self._borders) - 1
-                raise TableError(f"{self.place}: ended before block {number}; there were {known} blocks before.")
-            self._next += 1
+        raw: Any = next(islice(self._iterator, number - self._next, None), None)
+        self._next = number + 1
+        if raw is None:
+            known = len(self._borders) - 1
+            raise TableError(f"{self.place}: ended before block {number}; there were {known} blocks before.")
         block = _unpacked(raw, f"{self.place}: block {number}")
         expected = (int(self._borders[number + 1] - self._borders[number]), self.shape[1])
         if block.shape != expected:

@@ -92,14 +92,12 @@ class TableSource(ABC):
         return block
 
     def _check_files(self, where: str) -> None:
-        for path, (size, changed) in self._stamps.items():
-            fault = ""
+        for path, before in self._stamps.items():
             try:
-                now, changed_now = _stamp(path)
-                if now < size:
-                    fault = f"shrank from {size} to {now} bytes; restore it and fit again"
-                elif changed_now != changed:
-                    fault = "changed meanwhile; leave it alone and fit again"
+                now = _stamp(path)
+                fault = "" if now == before else "changed meanwhile; leave it alone and fit again"
+                if now[0] < before[0]:
+                    fault = f"shrank from {before[0]} to {now[0]} bytes; restore it and fit again"
             except OSError as error:
                 fault = f"vanished ({error.strerror}); put it back and fit again"
             if fault:

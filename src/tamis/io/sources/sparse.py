@@ -1,5 +1,6 @@
 """Sparse matrices in compressed form (CSR, CSC), whose parts are checked in full before any of them is used."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from tamis.io.sources.source import Names, Paths, TableSource
 PARTS = ("data", "indices", "indptr")
 
 
-def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, kind: str = "csr") -> csr_array:
+def checked_csr(parts: Iterable[Any], shape: Any, kind: str = "csr") -> csr_array:
     """Return a CSR matrix from the parts of a CSR or CSC one; raise :class:`TableError` if they do not fit together.
 
     scipy's compiled loops trust these parts: a wrong one reads or writes memory that is not theirs.
     """
     n, d = checked_shape(shape)
     major, minor = (n, d) if kind == "csr" else (d, n)
-    data, indices = np.asarray(data).ravel(), np.asarray(indices).ravel()
+    data, indices, indptr = (np.asarray(part).ravel() for part in parts)
     starts = checked_starts(indptr, major, min(len(data), len(indices)))
     data, indices = _numbers(data[: starts[-1]]), _positions(indices[: starts[-1]], minor)
     # Rows and columns without entries cost nothing in a file, but something in memory.
@@ -30,10 +31,10 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any, kind: str = "c
     return csr_array(matrix)
 
 
-def checked_coo(data: Any, rows: Any, columns: Any, shape: Any) -> csr_array:
+def checked_coo(parts: Iterable[Any], shape: Any) -> csr_array:
     """Return a CSR matrix from the cells of a table; raise :class:`TableError` if one lies outside of it."""
     n, d = checked_shape(shape)
-    data, rows, columns = (np.asarray(part).ravel() for part in (data, rows, columns))
+    data, rows, columns = (np.asarray(part).ravel() for part in parts)
     if not len(data) == len(rows) == len(columns):
         raise _damaged("its cells are not rows, columns and numbers")
     check_room(16 * n + NAME_BYTES * d, 3 * data.nbytes, "the sparse matrix")
@@ -95,8 +96,8 @@ class CompressedRows(TableSource):
 
     def _read(self, start: int, stop: int) -> Any:
         first, last = int(self._starts[start]), int(self._starts[stop])
-        data, indices = np.asarray(self._data[first:last]), np.asarray(self._indices[first:last])
-        return checked_csr(data, indices, self._starts[start : stop + 1] - first, (stop - start, self.shape[1]))
+        parts = self._data[first:last], self._indices[first:last], self._starts[start : stop + 1] - first
+        return checked_csr(parts, (stop - start, self.shape[1]))
 
 
 def layout_of(group: Any) -> tuple[tuple[int, int], str]:

@@ -67,8 +67,7 @@ def stored_matrix(item: Any, place: str, names: Names = None, files: Paths = ())
         return CompressedRows(item, shape, place, names, files)
     for part in PARTS:
         check_stored(item[part], "the sparse matrix")
-    data, indices, indptr = (item[part][:] for part in PARTS)
-    return SlicedArray(checked_csr(data, indices, indptr, shape, kind), place, names, files)
+    return SlicedArray(checked_csr((item[part][:] for part in PARTS), shape, kind), place, names, files)
 
 
 def index_of(frame: Any) -> NDArray[Any]:
