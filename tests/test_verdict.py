@@ -8,6 +8,7 @@ from tamis.structure.directions import principal_directions
 from tamis.structure.pursuit import RIDGE
 from tamis.structure.sample import kept_rows, standardised
 from tamis.verdict import (
+    NEIGHBOURS_ALIKE,
     NO_STRUCTURE,
     KeptRows,
     Verdict,
@@ -39,7 +40,7 @@ def test_one_feature_of_each_group_is_trusted(table, structure):
     verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9]), structure)
     assert verdict.trusted
     assert verdict.headline == "This selection can be trusted"
-    assert verdict.reasons[0] == "All 4 features depend on others more than by chance."
+    assert verdict.reasons[0].startswith("Every feature that was chosen depends on others, or has several modes, more")
     assert verdict.reasons[1].endswith("it is as good as or better than 20 of 20.")
     assert verdict.reasons[2] == "4 of the 4 features show their structure in both halves of the rows."
     assert str(verdict) == f"{verdict.headline}: {' '.join(verdict.reasons)}"
@@ -88,10 +89,27 @@ def test_noise_says_that_nothing_depends_on_anything(rng):
     assert judge(KeptRows(X, NONE), np.array([0, 1]), structure_of(X)) == Verdict(False, [NO_STRUCTURE])
 
 
-def test_what_was_asked_for_is_not_judged(table, structure):
-    verdict = judge(KeptRows(table, np.array([0, 30])), np.array([0, 30]), structure)
-    assert verdict == Verdict(True, ["Every selected feature was asked for."])
+def test_a_caution_is_added_where_neighbouring_rows_are_alike(rng):
+    drift = np.cumsum(rng.standard_normal((300, 12)), axis=0)
+    assert judge_table(drift, np.arange(4)).reasons[-1] == NEIGHBOURS_ALIKE
+    shuffled = drift[rng.permutation(300)]
+    assert NEIGHBOURS_ALIKE not in judge_table(shuffled, np.arange(4)).reasons
+
+
+def test_trust_in_a_sorted_table_depends_on_its_rows(table, structure):
+    order = np.argsort(table[:, 0])
+    verdict = judge(KeptRows(table[order], NONE), np.array([0, 3, 6, 9]), structure)
+    assert verdict.trusted
+    assert verdict.headline == "This selection can be trusted if its rows are independent"
+
+
+def test_what_was_asked_for_is_judged_where_it_is_all(table, structure):
     assert judge(KeptRows(table, np.array([30])), np.array([0, 3, 6, 9, 30]), structure).trusted
+    kept = np.array([0, 3, 6, 9])
+    assert judge(KeptRows(table, kept), kept, structure).trusted
+    verdict = judge(KeptRows(table, np.append(kept, 30)), np.append(kept, 30), structure)
+    assert not verdict.trusted
+    assert verdict.reasons[0].startswith("1 of the 5 features tell nothing of the others")
 
 
 def test_all_features_that_could_be_selected_are_trusted(rng):
@@ -181,5 +199,24 @@ def test_groups_are_counted_as_one_feature(rng):
     groups = ["plan"] * 3 + [f"x{i}" for i in range(7)]
     verdict = judge_table(X, np.arange(4), groups)
     assert verdict.trusted
-    assert verdict.reasons[0].startswith("All 2 features")
     assert verdict.reasons[-1].startswith("2 of the 2 features")
+
+
+def test_random_lists_hold_as_many_groups_and_what_was_asked_for(rng):
+    levels = np.eye(10)[rng.integers(10, size=600)]
+    X = np.hstack([levels, np.repeat(rng.standard_normal((600, 3)), 3, axis=1), rng.standard_normal((600, 6))])
+    X[:, 10:19] += 0.5 * rng.standard_normal((600, 9))
+    X[:, 10] += levels @ np.arange(10.0)
+    owner = np.r_[np.zeros(10, np.intp), np.arange(1, 16)]
+    selected = np.r_[np.arange(10), 10, 13, 16]
+    structure = structure_of(X, owner)
+    assert judge(KeptRows(X, NONE, owner), selected, structure).trusted
+    assert judge(KeptRows(X, np.arange(10), owner), selected, structure).trusted
+    alone = judge(KeptRows(X, np.arange(10), owner), np.r_[np.arange(10), 19, 20], structure)
+    assert any("random lists of its size" in reason for reason in alone.reasons)
+
+
+def test_nothing_is_explained_where_nothing_has_structure(rng):
+    X = rng.standard_normal((200, 5))
+    structure = structure_of(X)
+    assert explained_shares(X, [np.arange(2)], structure, [np.arange(100), np.arange(100, 200)]) == [0.0]

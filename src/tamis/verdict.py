@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tamis.features import owners
+from tamis.features import label_numbers
 from tamis.reprs import html_list
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
@@ -25,6 +25,14 @@ TIE = 0.02
 HALF_LEVEL = 0.3
 """In a half of the rows, a feature whose evidence has a larger p-value is not confirmed."""
 
+MIN_ALIKE = 0.1
+"""Mean correlation of features between neighbouring rows from which these are called alike."""
+
+NEIGHBOURS_ALIKE = (
+    "Neighbouring rows are alike. If the table is only sorted, that does no harm; but in rows that follow each other "
+    "in time, or belong to the same subject, features agree by that alone, and none of this can be relied on."
+)
+
 NO_STRUCTURE = (
     "No feature of this table depends on any other than near copies of it, or has several modes, more than chance "
     "would have it: there is nothing to select. Check that the right features and enough rows were read."
@@ -40,7 +48,7 @@ class Verdict:
     trusted : bool
         Whether nothing speaks against the selection.
     reasons : list of str
-        What speaks against it; what speaks for it if nothing does.
+        What speaks against it; what speaks for it if nothing does; last, whether neighbouring rows are alike.
     """
 
     trusted: bool
@@ -54,8 +62,9 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """The verdict in five words."""
-        return "This selection can be trusted" if self.trusted else "Do not trust this selection"
+        """The verdict in a few words."""
+        condition = " if its rows are independent" if NEIGHBOURS_ALIKE in self.reasons else ""
+        return f"This selection can be trusted{condition}" if self.trusted else "Do not trust this selection"
 
 
 class KeptRows(NamedTuple):
@@ -68,7 +77,7 @@ class KeptRows(NamedTuple):
 
 def judge_table(X: Any, selected: Indices, groups: Any = None) -> Verdict:
     """Return whether features selected elsewhere may be trusted on a table; groups has the label of each feature."""
-    owner = None if groups is None else owners(groups, X.shape[1])
+    owner = None if groups is None else label_numbers(groups, X.shape[1], "groups", "features")
     rows = KeptRows(kept_rows(X), np.empty(0, np.intp), owner)
     return judge(rows, selected, structure_of(rows.sample, owner))
 
@@ -79,41 +88,33 @@ def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
 
 
 def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
-    """Return whether the features selected in a table may be trusted.
-
-    Parameters
-    ----------
-    rows : KeptRows
-        Rows of the table, and what the user asked for.
-    selected : ndarray of int
-        The selected features.
-    structure : Structure
-        Which features carry structure.
-    """
-    sample, kept, owner = rows
+    """Return whether the features selected in a table may be trusted."""
     if not structure.n_structured:
         return Verdict(False, [NO_STRUCTURE])
+    if np.isin(selected, rows.kept).all():
+        rows = rows._replace(kept=rows.kept[:0])
+    sample, kept, owner = rows
+    # Those that were asked for do not speak against the others, and are judged where there are no others.
     chosen = np.setdiff1d(selected, kept)
-    if not len(chosen):
-        return Verdict(True, ["Every selected feature was asked for."])
     # Features of a group, which have the same evidence, count as one.
     items, known = np.arange(sample.shape[1]) if owner is None else owner, structure.structured
     filler, whole, others = (np.unique(items[some]) for some in (chosen[~known[chosen]], chosen, known))
     answers = [_about_filler(len(filler), len(whole), len(others))]
     rng = np.random.default_rng(0)
     halves = np.array_split(rng.permutation(sample.shape[0]), 2)
-    answers.append(_about_random(sample, selected, structure, halves, rng))
+    answers.append(_about_random(rows, selected, structure, halves, rng))
     if not len(filler):
         # The first feature of each group stands for it.
         firsts = chosen[np.unique(items[chosen], return_index=True)[1]]
         answers.append(_about_halves(sample, firsts, halves, owner))
     against = [text for good, text in answers if not good]
-    return Verdict(not against, against or [text for _, text in answers])
+    about_rows = [NEIGHBOURS_ALIKE] if _neighbours_are_alike(sample, selected, rng) else []
+    return Verdict(not against, (against or [text for _, text in answers]) + about_rows)
 
 
 def _about_filler(n_filler: int, n_chosen: int, n_structured: int) -> tuple[bool, str]:
     if not n_filler:
-        return True, f"All {n_chosen} features depend on others more than by chance."
+        return True, "Every feature that was chosen depends on others, or has several modes, more than by chance."
     return False, (
         f"{n_filler} of the {n_chosen} features tell nothing of the others that chance would not; "
         f"{n_structured} features of the table do. Ask for fewer features, or collect more rows."
@@ -121,13 +122,17 @@ def _about_filler(n_filler: int, n_chosen: int, n_structured: int) -> tuple[bool
 
 
 def _about_random(
-    sample: Any, selected: Indices, structure: Structure, halves: list[Indices], rng: np.random.Generator
+    rows: KeptRows, selected: Indices, structure: Structure, halves: list[Indices], rng: np.random.Generator
 ) -> tuple[bool, str]:
-    usable = np.flatnonzero(structure.pvalues < 1)
-    if len(usable) <= len(selected):
+    """Compare a list with random ones of as many features, or groups, which hold those that were asked for, too."""
+    owner = np.arange(len(structure.pvalues)) if rows.owner is None else rows.owner
+    kept, chosen = np.unique(owner[rows.kept]), np.unique(owner[selected])
+    usable = np.setdiff1d(owner[structure.pvalues < 1], kept)
+    if len(usable) <= (size := len(chosen) - len(kept)):
         return True, "Every feature that could be selected was."
-    lists = [rng.permutation(usable)[: len(selected)] for _ in range(N_RANDOM)]
-    share, *others = explained_shares(sample, [selected, *lists], structure, halves)
+    drawn = (np.r_[kept, rng.permutation(usable)[:size]] for _ in range(N_RANDOM))
+    lists = [np.flatnonzero(np.isin(owner, items)) for items in drawn]
+    share, *others = explained_shares(rows.sample, [selected, *lists], structure, halves)
     beaten = int(np.sum(np.array(others) < share + TIE))
     text = (
         f"On rows held out, the selection explains {share:.0%} of the structure, random lists of its size "
@@ -154,7 +159,7 @@ def explained_shares(sample: Any, lists: list[Indices], structure: Structure, ha
         total += float((unseen**2).sum())
         for number, some in enumerate(lists):
             errors[number] += ((unseen - ridge_prediction(Z[known][:, some], goal, Z[held][:, some])) ** 2).sum()
-    return [float(max(0.0, 1 - error / max(total, 1e-12))) for error in errors]
+    return [float(max(0.0, 1 - error / total)) if total else 0.0 for error in errors]
 
 
 def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: Indices | None) -> tuple[bool, str]:
@@ -165,3 +170,11 @@ def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: In
     if again.all():
         return True, text
     return False, text + " Collect more rows, or ask for fewer features."
+
+
+def _neighbours_are_alike(sample: Any, selected: Indices, rng: np.random.Generator) -> bool:
+    """Return whether neighbouring rows agree in the selected features, more than in any of 20 random orders."""
+    Z, n = standardised(dense_features(sample, np.sort(selected)), [np.arange(sample.shape[0])]), sample.shape[0]
+    orders = [np.arange(n), *(rng.permutation(n) for _ in range(N_RANDOM))]
+    ordered, *others = (float((Z[order[1:]] * Z[order[:-1]]).sum() / max(Z.size, 1)) for order in orders)
+    return ordered > max(MIN_ALIKE, *others)
