@@ -3,8 +3,8 @@ import pytest
 
 from tamis.single_cell.alignment import align, find_programmes, leading_directions, serve
 
-PLAIN = np.arange(12), np.zeros(12)
-"""Groups of one gene, and no penalties."""
+PLAIN = np.arange(12), np.ones(12)
+"""Groups of one gene, and equal weights."""
 
 
 @pytest.fixture
@@ -35,13 +35,13 @@ def test_each_step_takes_the_gene_with_the_largest_alignment(values, rng, kept):
     assert got.tolist() == naive(values, goal, kept, np.flatnonzero(free), 4)
 
 
-def test_penalties_and_groups(values):
-    free, none, (groups, penalty) = np.ones(12, bool), np.arange(0), (part.copy() for part in PLAIN)
-    first = align(values, values[:, :2], none, free, 2, groups, penalty)
-    penalty[first[0]] = 1.0
-    assert align(values, values[:, :2], none, free, 12, groups, penalty)[0] != first[0]
+def test_weights_and_groups(values):
+    free, none, (groups, weights) = np.ones(12, bool), np.arange(0), (part.copy() for part in PLAIN)
+    first = align(values, values[:, :2], none, free, 2, groups, weights)
+    weights[first[0]] = 0.0
+    assert align(values, values[:, :2], none, free, 12, groups, weights)[0] != first[0]
     groups[first] = 100
-    assert len(np.intersect1d(align(values, values[:, :2], none, free, 11, groups, penalty), first)) == 1
+    assert len(np.intersect1d(align(values, values[:, :2], none, free, 11, groups, weights), first)) == 1
 
 
 def test_a_programme_of_few_cells_is_found_and_served(rng):
@@ -55,11 +55,13 @@ def test_a_programme_of_few_cells_is_found_and_served(rng):
     followed = programmes.followed_by(X)
     assert followed[[*range(10), *range(20, 25)]].all()
     assert followed.sum() <= 16
-    first, second = serve(programmes, np.ones(30, bool), 20)
+    free, alike = np.ones(30, bool), np.ones(30)
+    first, second = serve(programmes, free, 20, alike)
     assert first in range(10)
     assert second in range(20, 25)
-    assert len(serve(programmes, np.ones(30, bool), 1)) == 1
-    assert first not in serve(programmes, np.arange(30) != first, 20)
+    assert len(serve(programmes, free, 1, alike)) == 1
+    assert first not in serve(programmes, np.arange(30) != first, 20, alike)
+    assert first not in serve(programmes, free, 20, np.where(np.arange(30) == first, 0.01, 1.0))
 
 
 def test_noise_has_one_programme_at_least_and_directions_count_by_a_power(rng):

@@ -27,6 +27,22 @@ def test_heatmap_has_a_column_per_gene_and_a_row_per_group(panel):
     assert {label.get_text() for label in ax.get_xticklabels()} == set(panel.uns["tamis"]["genes"])
 
 
+def test_heatmap_shows_genes_without_a_programme_and_symbols(adata):
+    tamis.select_genes(adata, 6, must_keep=["N7"])
+    adata.var["symbol"] = [f"S-{gene}" for gene in adata.var_names]
+    adata.obs["known"] = adata.obs["type"].astype(object).where(adata.obs["type"] != "C")
+    ax = tamis.pl.panel_heatmap(adata, "known", gene_key="symbol")
+    assert ax.get_xticklabels()[-1].get_text() == "S-N7"
+    assert ax.images[0].get_array().shape == (3, 6)
+
+
+def test_many_panels_have_different_colours(panel):
+    genes = panel.uns["tamis"]["genes"]
+    scores = tamis.compare_panels(panel, {str(i): genes for i in range(8)}, clusters=False, references=False)
+    ax = tamis.pl.panel_comparison(scores, columns=["r2"])
+    assert len({patch.get_facecolor() for patch in ax.patches}) == 8
+
+
 def test_coverage_has_a_bar_per_programme(panel):
     ax = tamis.pl.panel_coverage(panel)
     programmes = set(panel.var["tamis_programme"]) - {""}

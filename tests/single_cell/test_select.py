@@ -4,6 +4,7 @@ from scipy.sparse import csr_matrix
 
 import tamis
 from tamis.single_cell.alignment import Programmes
+from tamis.single_cell.families import PanelWarning
 from tamis.structure.candidates import FillerWarning
 from tamis.synthetic import make_cells
 
@@ -151,14 +152,57 @@ def test_symbols_layers_raw_and_seed(adata):
     assert set(chosen(adata, 8, layer="mixed")) != set(chosen(adata, 8))
     adata.raw = adata.copy()
     less = adata[:, 10:].copy()
-    tamis.select_genes(less, 8, use_raw=True)
-    assert set(less.uns["tamis"]["genes"]) == set(chosen(adata, 8))
+    with pytest.warns(PanelWarning, match=r"of the 8 selected genes are in adata.raw alone"):
+        tamis.select_genes(less, 8, use_raw=True)
+    assert set(less.uns["tamis"]["genes"]) == set(chosen(adata, 8)) > set(less.var_names[less.var["tamis_selected"]])
+    less.raw = adata[:, 20:].copy()
+    with pytest.raises(ValueError, match=r"adata.raw lacks 10 genes of adata.var, which would get no result"):
+        tamis.select_genes(less, 8, use_raw=True)
     assert less.uns["tamis"]["layer"] == "raw"
     assert chosen(adata, 8, random_state=1) == chosen(adata, 8, random_state=1)
 
 
 def test_auto_is_about_the_number_of_programmes(adata):
     assert 2 <= len(chosen(adata, "auto")) <= 12
+
+
+def test_auto_does_not_count_batches(adata, rng):
+    alone = len(chosen(adata, "auto"))
+    batch = rng.integers(12, size=adata.n_obs)
+    adata.obs["many"] = pandas.Categorical([f"b{number}" for number in batch])
+    noise = np.flatnonzero(adata.var_names.str.startswith("N"))
+    X = adata.X.toarray()
+    X[:, noise] = rng.poisson(3 * np.exp(0.8 * rng.standard_normal((12, len(noise))))[batch])
+    adata.X = csr_matrix(X)
+    assert len(chosen(adata, "auto")) > alone + 3
+    assert abs(len(chosen(adata, "auto", batch_key="many")) - alone) <= 2
+
+
+def test_a_penalty_of_all_genes_changes_nothing_and_a_small_one_little(adata):
+    before = chosen(adata, 8)
+    for penalty in (1e-6, 0.5, 1.0):
+        adata.var["cost"] = penalty
+        assert chosen(adata, 8, penalty="cost") == before
+    adata.var["cost"] = np.where(adata.var_names.str.startswith("RARE"), 0.01, 0.0)
+    assert any(gene.startswith("RARE") for gene in chosen(adata, 8, penalty="cost"))
+
+
+def test_a_batch_that_is_too_small_to_tell_is_named(adata):
+    adata.obs["three"] = np.where(np.arange(400) < 20, "small", adata.obs["batch"].astype(str))
+    assert len(chosen(adata, 8, batch_key="three")) == 8
+    with pytest.raises(ValueError, match="'small' has 20 cells, and a batch needs at least 30 for batches='all'"):
+        tamis.select_genes(adata, 8, batch_key="three", batches="all")
+
+
+@pytest.mark.parametrize("batches", [None, "any", "all"])
+def test_depth_is_no_structure(rng, batches):
+    depth, shares = np.exp(rng.normal(8, 0.5, (600, 1))), rng.dirichlet(np.ones(200))
+    cells = anndata.AnnData(rng.poisson(depth * shares).astype(np.float32))
+    cells.obs["batch"] = rng.choice(["a", "b"], 600)
+    options = {} if batches is None else {"batch_key": "batch", "batches": batches}
+    with pytest.warns(FillerWarning):
+        table = tamis.select_genes(cells, 10, inplace=False, **options)
+    assert table["tamis_structured"].sum() <= 2
 
 
 def test_stages_are_printed_if_asked(adata, capsys):
@@ -204,6 +248,7 @@ def test_cells_without_a_batch_are_counted(adata, dtype):
         ({"expression": 0.1}, r"expression takes a lower and an upper bound, such as \(0.02, 3\); got 0.1"),
         ({"expression": (3, 0.02)}, r"expression takes a lower and an upper bound.*got \(3, 0.02\)"),
         ({"expression": ("dim", None)}, r"expression takes a lower and an upper bound.*got \('dim', None\)"),
+        ({"random_state": -1}, r"random_state takes a whole number of at least 0, below 2\*\*32; got -1"),
         ({"groups": "none"}, "groups='none' is not a column of adata.var"),
     ],
 )

@@ -8,6 +8,7 @@ from scipy.stats import beta
 from sklearn.utils.extmath import randomized_svd
 
 from tamis.structure.pursuit import pursue
+from tamis.structure.sample import Indices
 
 MAX_DIRECTIONS = 30
 CELLS_PER_DIRECTION = 8
@@ -27,26 +28,27 @@ FOLLOW_LEVEL = 0.999
 """Level above chance of the share of a gene that the programmes explain, for it to follow them."""
 
 Array = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 
 
 class Programmes(NamedTuple):
     """Orthonormal directions (n, q) in which cells differ, the genes they are of, and their standardised values."""
 
     directions: Array
-    genes: NDArray[np.intp]
+    genes: Indices
     values: Array
 
     def shares(self, values: Array) -> Array:
         """Return the share of the variance of each gene that each programme explains: (q, n_genes)."""
         return np.asarray((self.directions.T @ (values / np.maximum(np.linalg.norm(values, axis=0), 1e-12))) ** 2)
 
-    def followed_by(self, values: Array) -> NDArray[np.bool_]:
+    def followed_by(self, values: Array) -> Mask:
         """Return which genes the programmes explain above chance; of a normal gene the share is beta distributed."""
         n, q = self.directions.shape
         return np.asarray(self.shares(values).sum(axis=0) > beta.ppf(FOLLOW_LEVEL, q / 2, (n - q) / 2))
 
 
-def find_programmes(values: Array, structured: NDArray[np.intp], random_state: int) -> Programmes:
+def find_programmes(values: Array, structured: Indices, random_state: int) -> Programmes:
     """Compute the principal directions of standardised genes that exceed those of genes with shuffled cells.
 
     All genes count alike, so that a few genes of a few cells make a programme as well. The genes with structure come by
@@ -76,31 +78,25 @@ def leading_directions(values: Array, random_state: int) -> Array:
     return np.asarray(left * singular**POWER)
 
 
-def serve(programmes: Programmes, free: NDArray[np.bool_], n_genes: int) -> NDArray[np.intp]:
-    """Select the genes that explain most of the programmes, each of which counts alike: at most one for each."""
+def serve(programmes: Programmes, free: Mask, n_genes: int, weights: NDArray[np.float64]) -> Indices:
+    """Select genes that explain most of the programmes together, as many as there are; their gains are weighted."""
     allowed = np.flatnonzero(free[programmes.genes])
     size = min(n_genes, programmes.directions.shape[1])
     Z, goal = (part.astype(np.float64) for part in (programmes.values, programmes.directions))
-    return programmes.genes[pursue(Z, goal, allowed, allowed[:0], size)[0]]
+    return programmes.genes[pursue(Z, goal, allowed, allowed[:0], size, weights=weights[programmes.genes[allowed]])[0]]
 
 
 def align(
-    values: Array,
-    goal: Array,
-    kept: NDArray[np.intp],
-    free: NDArray[np.bool_],
-    n_steps: int,
-    groups: NDArray[np.intp],
-    penalty: NDArray[np.float64],
-) -> NDArray[np.intp]:
+    values: Array, goal: Array, kept: Indices, free: Mask, n_steps: int, groups: Indices, weights: NDArray[np.float64]
+) -> Indices:
     """Select genes one by one so that the similarities of cells by them agree with the goal.
 
     With x_j the centred expression of gene j, F the goal and S the selection, each step takes the gene with the
     largest alignment of ``K = Σ_{j∈S} x_j x_jᵀ`` with ``F Fᵀ`` (Cristianini et al., 2001),
     ``⟨K, F Fᵀ⟩ / ‖K‖ = Σ_j ‖Fᵀ x_j‖² / √(Σ_ij (x_iᵀ x_j)²)``.
 
-    Genes that are kept come first. Those with the same number in ``groups`` exclude each other, and ``penalty``, from 0
-    to 1, is the part of its lead over the worst free gene that a gene loses.
+    Genes that are kept come first. Those with the same number in ``groups`` exclude each other, and the lead of a
+    gene over the worst free one is multiplied by its weight.
     """
     wanted = ((goal.T @ values) ** 2).sum(axis=0, dtype=np.float64)
     own = (values**2).sum(axis=0, dtype=np.float64) ** 2
@@ -108,7 +104,7 @@ def align(
     free, chosen = free.copy(), list[int]()
     for step in range(len(kept) + n_steps):
         alignment = (reached + wanted) / np.sqrt(size + 2 * shared + own)
-        best = int(kept[step]) if step < len(kept) else _leader(alignment, free, penalty)
+        best = int(kept[step]) if step < len(kept) else _leader(alignment, free, weights)
         reached, size = reached + wanted[best], size + 2 * shared[best] + own[best]
         shared += (values.T @ values[:, best]).astype(np.float64) ** 2
         chosen.append(best)
@@ -116,5 +112,5 @@ def align(
     return np.array(chosen[len(kept) :], dtype=np.intp)
 
 
-def _leader(alignment: NDArray[np.float64], free: NDArray[np.bool_], penalty: NDArray[np.float64]) -> int:
-    return int(np.where(free, (alignment - alignment[free].min()) * (1 - penalty), -1.0).argmax())
+def _leader(alignment: NDArray[np.float64], free: Mask, weights: NDArray[np.float64]) -> int:
+    return int(np.where(free, (alignment - alignment[free].min()) * weights, -1.0).argmax())

@@ -70,7 +70,8 @@ def compare_panels(
     layer, use_raw, gene_key : str, bool, str, optional
         As for :func:`tamis.select_genes`.
     references : bool, default=True
-        Whether random and highly variable lists as long as the first panel are added.
+        Whether random and highly variable lists as long as the first panel are added; of scaled expression, which has
+        no highly variable genes, a random one.
     clusters : bool, default=True
         Whether the similarity of clusters, which needs igraph, is computed.
     random_state : int, default=0
@@ -89,7 +90,9 @@ def compare_panels(
           held out;
         - ``r2``, ``r2_total``: share of the variance of genes so predicted, each gene alike or by its variance;
         - with cell types ``f1``, ``f1_knn``, ``f1_rare``: macro F1 by logistic regression and by 15 nearest cells, and
-          the former of types with at most 5 % of the cells; ``.attrs["confusion"]`` holds the tables of types;
+          the former of types with at most 5 % of the cells, or of the rarest one; ``.attrs["confusion"]`` holds, for
+          each panel, the share of the cells of a type that are taken for another one,
+          ``["panel"]["B cell"]["T cell"]``;
         - with batches ``batch_mixing``: share of the nearest cells that are of other batches, 1 as by chance.
     """
     import pandas
@@ -105,14 +108,15 @@ def compare_panels(
     batch = None if batch_key is None else labels(adata, batch_key, "batch_key")[data.cells]
     lists = {name: _positions(genes, data, name) for name, genes in panels.items()}
     if references:
-        lists |= _references(data.sample, len(next(iter(lists.values()))), random_state)
+        lists |= _references(data, len(next(iter(lists.values()))), random_state)
     whole, confusion = WholeScores(data.sample, clusters, random_state), dict[str, Any]()
     rows: dict[str, Any] = {name: whole.of(genes) for name, genes in lists.items()}
     for name, genes in lists.items():
         X = data.sample[:, genes]
         if types is not None:
-            found, confusion[name] = scores.classification(X, types)
+            found, shares = scores.classification(X, types)
             rows[name] |= found
+            confusion[name] = shares.T.to_dict()
         if batch is not None:
             rows[name]["batch_mixing"] = scores.batch_mixing(X, batch)
     table = pandas.DataFrame(rows).T
@@ -146,10 +150,9 @@ class WholeScores:
         lost = reconstruction_errors(table, np.arange(len(genes)), targets=np.arange(len(genes), table.shape[1]))
         errors = np.minimum(reconstruction_errors(self.Z, genes, targets=self.varies), 1.0)
         found["programmes"] = float(1 - np.average(np.minimum(lost, 1.0), weights=self.energy))
-        return found | {
-            "r2": float(1 - errors.mean()),
-            "r2_total": float(1 - np.average(errors, weights=self.variance)),
-        }
+        found["r2"] = float(1 - errors.mean())
+        found["r2_total"] = float(1 - np.average(errors, weights=self.variance))
+        return found
 
 
 def _check_panels(panels: Mapping[str, Sequence[str]], references: bool) -> None:
@@ -161,14 +164,20 @@ def _check_panels(panels: Mapping[str, Sequence[str]], references: bool) -> None
 
 def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.intp]:
     found = matching_genes(genes, data.genes, f"The panel {name!r}")
-    if len(found) < 2:
-        raise ValueError(f"The panel {name!r} holds {counted(len(found), 'gene')}; a panel needs at least 2.")
+    if (n_varying := int((np.ptp(data.sample[:, found], axis=0) > 0).sum())) < 2:
+        n_genes = counted(len(found), "gene")
+        raise ValueError(f"{n_varying} of {n_genes} of the panel {name!r} vary; it takes at least 2.")
     return found
 
 
-def _references(X: NDArray[np.float32], size: int, seed: int) -> dict[str, NDArray[np.intp]]:
-    """Return a random list of genes that vary, and those whose variance exceeds that of genes alike in mean most."""
-    varies = np.flatnonzero(X.std(axis=0) > 0)
+def _references(data: Expression, size: int, seed: int) -> dict[str, NDArray[np.intp]]:
+    """Return a random list of genes that vary, and those whose variance exceeds that of genes alike in mean most.
+
+    Scaled genes vary alike, so that none is highly variable.
+    """
+    X, varies = data.sample, np.flatnonzero(data.sample.std(axis=0) > 0)
+    if data.kind == "scaled":
+        return {REFERENCES[0]: np.random.default_rng(seed).permutation(varies)[:size]}
     order = np.argsort(-scores.excess_variance(X[:, varies].astype(np.float64)), kind="stable")
     lists = np.random.default_rng(seed).permutation(varies)[:size], varies[order[:size]]
     return dict(zip(REFERENCES, lists, strict=True))

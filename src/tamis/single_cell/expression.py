@@ -22,8 +22,8 @@ MAX_COUNT = 2.0**31
 MAX_OFFSET = 0.5
 """Scaled genes have a mean that is at most this part of their standard deviation, clipping included."""
 
-DEPTH_QUANTILE = 0.1
-"""Cells of this quantile of the total keep all of their counts when depths are made equal."""
+DEPTH_QUANTILES = 0.1, 0.01
+"""Depths are made equal to the first quantile of the totals, and those of shallower cells to the second."""
 
 MAX_ROUNDING = 0.01
 """Largest distance from whole numbers of values that are taken as counts, relative to them."""
@@ -33,34 +33,17 @@ BLOCK_ROWS = 1024
 
 @dataclass(frozen=True)
 class Expression:
-    """Cells × genes with a sample of cells on the log scale.
+    """Cells × genes with a sample of cells on the log scale: log(1 + x), of counts over size factors."""
 
-    Attributes
-    ----------
-    genes : ndarray of str
-        Symbols.
-    var : DataFrame
-        The table of the genes.
-    kind : str
-        What the matrix holds: "counts", "linear", "log" or "scaled".
-    cells : ndarray of int
-        The sorted positions of the sampled cells.
-    sample : ndarray of float32, shape (n_sampled, n_genes)
-        Their expression; counts and linear values are divided by size factors, then log(1 + x) is taken.
-    tested : ndarray or CSR array of shape (n_sampled, n_genes)
-        What dependence is tested on: counts of equal depth where there are counts, else the sample.
-    mean, detection : ndarray of shape (n_genes,)
-        Mean of that expression, and share of cells in which the gene is detected, over all cells.
-    """
-
-    genes: NDArray[np.str_]
-    var: Any
-    kind: str
-    cells: NDArray[np.intp]
-    sample: NDArray[np.float32]
-    tested: Any
-    mean: NDArray[np.float64]
-    detection: NDArray[np.float64]
+    genes: NDArray[np.str_]  # symbols
+    var: Any  # the table of the genes
+    kind: str  # what the matrix holds: "counts", "linear", "log" or "scaled"
+    cells: NDArray[np.intp]  # sorted positions of the sampled cells
+    sample: NDArray[np.float32]  # their expression
+    tested: Any  # what dependence is tested on: counts of equal depth where there are counts, else the sample
+    shallow: NDArray[np.bool_]  # cells whose counts are too few for that depth, so that theirs is a smaller one
+    mean: NDArray[np.float64]  # of that expression, over all cells
+    detection: NDArray[np.float64]  # share of all cells in which the gene is detected
 
 
 def read_expression(
@@ -76,6 +59,8 @@ def read_expression(
 
     The size factor of a cell is its total, divided by the median total of the sampled cells.
     """
+    if random_state is not None and not 0 <= random_state < 2**32:
+        raise ValueError(f"random_state takes a whole number of at least 0, below 2**32; got {random_state}.")
     X, var, place = _matrix(adata, layer, use_raw)
     genes = _symbols(var, gene_key)
     cells = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:max_cells])
@@ -86,8 +71,10 @@ def read_expression(
     sample = normalised(raw, target)
     dense = np.asarray(sample.toarray() if issparse(sample) else sample, dtype=np.float32)
     counts = raw if kind == "counts" else counts_behind(dense) if kind == "log" else None
-    tested = dense if counts is None else equal_depth(counts, np.random.default_rng(random_state))
-    return Expression(genes, var, kind, cells, dense, tested, mean, detection)
+    tested, shallow = dense, np.zeros(len(cells), dtype=bool)
+    if counts is not None:
+        tested, shallow = equal_depth(counts, np.random.default_rng(random_state))
+    return Expression(genes, var, kind, cells, dense, tested, shallow, mean, detection)
 
 
 def recognise(block: Any, place: str = "X") -> str:
@@ -127,19 +114,22 @@ def counts_behind(sample: NDArray[np.float32]) -> NDArray[np.float64] | None:
     return whole if (np.abs(counts - whole) <= MAX_ROUNDING * np.maximum(counts, 1)).all() else None
 
 
-def equal_depth(counts: Any, rng: np.random.Generator) -> Any:
-    """Return a CSR array of counts drawn without replacement so that the totals of most cells are alike.
+def equal_depth(counts: Any, rng: np.random.Generator) -> tuple[Any, NDArray[np.bool_]]:
+    """Return a CSR array of counts, each kept or not by chance, so that totals are alike, and which cells are shallow.
 
     Normalised counts that were ties are ordered by the depth of their cells, so that genes that have nothing in common
-    would seem to depend on each other.
+    would seem to depend on each other. Shallow cells, a tenth, can only be alike at a smaller depth: genes depend on
+    each other among them, or among the others.
     """
     given = csr_array(counts)
     totals = _totals(given)
-    kept = np.minimum(1.0, np.quantile(totals, DEPTH_QUANTILE) / np.maximum(totals, 1.0))
+    depth, smaller = np.quantile(totals, DEPTH_QUANTILES)
+    shallow = totals < depth
+    kept = np.minimum(1.0, np.where(shallow, smaller, depth) / np.maximum(totals, 1.0))
     drawn = rng.binomial(given.data.astype(np.int64), np.repeat(kept, np.diff(given.indptr)))
     thinned = csr_array((drawn.astype(np.float32), given.indices, given.indptr), shape=given.shape, copy=True)
     thinned.eliminate_zeros()
-    return thinned
+    return thinned, shallow
 
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:
@@ -185,12 +175,15 @@ def labels(adata: Any, key: str, parameter: str, complete: bool = True) -> NDArr
 def _symbols(var: Any, gene_key: str | None) -> NDArray[np.str_]:
     given = var.index if gene_key is None else column(var, gene_key, "gene_key", "adata.var")
     genes = np.array(given.astype(str), dtype=object)
+    if n_missing := int(given.isna().sum()):
+        where = "adata.var_names" if gene_key is None else f"gene_key={gene_key!r}"
+        raise ValueError(f"{where} has no symbol for {n_missing} of {len(genes)} genes; fill them in.")
     names, counts = np.unique(genes, return_counts=True)
-    if (counts > 1).any():
-        raise ValueError(
-            f"The gene {names[counts > 1][0]!r} occurs {counts.max()} times; make the names differ, for example by "
-            "adata.var_names_make_unique(), or name another column by gene_key."
-        )
+    if (twice := np.flatnonzero(counts > 1)).size:
+        remedy = "fill the column so that they differ"
+        if gene_key is None:
+            remedy = "make the names differ by adata.var_names_make_unique(), or name a column with others by gene_key"
+        raise ValueError(f"The gene {names[twice[0]]!r} occurs {counts[twice[0]]} times; {remedy}.")
     return genes
 
 
@@ -198,7 +191,8 @@ def _rows(X: Any, rows: NDArray[np.intp] | slice) -> Any:
     """Return some cells as an array or a CSR array, wherever they are stored."""
     part = X[rows]
     block = part.compute() if hasattr(part, "compute") else part
-    return csr_array(block) if issparse(block) else np.asarray(block)
+    block = csr_array(block) if issparse(block) else np.asarray(block)
+    return block.astype(np.float32) if block.dtype == np.float16 else block
 
 
 def _totals(block: Any) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,15 @@ _CELL_CYCLE = (
 )
 _SEX = "XIST TSIX DDX3Y EIF1AY EIF2S3Y KDM5D NLGN4Y RPS4Y1 RPS4Y2 TMSB4Y TXLNGY USP9Y UTY ZFY ZFY1 ZFY2"
 
+
+class PanelWarning(UserWarning):
+    """A panel was made, but not all that was asked for could be done."""
+
+
 FAMILIES = {
-    "mitochondrial": r"MT-.+",
-    "ribosomal": r"RP[SL]\d+[ALXYL]?\d*|RPLP\d|RPSA",
-    "haemoglobin": r"HB(A|B|D|E|G|M|Q|Z)\d?(-.+)?",
+    "mitochondrial": r"MT[-.].+",
+    "ribosomal": r"RP[SL]\d+[AXY]?L?\d*|RPLP\d|RPSA",
+    "haemoglobin": r"HB(A|B|D|E|G|M|Q|Z)\d?[AB]?(-.+)?",
     "sex": "|".join(_SEX.split()),
     "cell-cycle": "|".join(_CELL_CYCLE.split()),
 }
@@ -44,7 +50,10 @@ def _matching(entry: str, genes: NDArray[np.str_], parameter: str) -> NDArray[np
             fault = f"{parameter}={entry!r} goes by gene symbols, and the genes are named by Ensembl identifiers"
             raise ValueError(f"{fault}; name the column of adata.var that holds the symbols by gene_key.")
         pattern = re.compile(FAMILIES[entry], re.IGNORECASE)
-        return np.flatnonzero([pattern.fullmatch(gene) is not None for gene in genes])
+        found = np.flatnonzero([pattern.fullmatch(gene) is not None for gene in genes])
+        if not found.size:
+            warn(f"{parameter}: no gene has a symbol of the family {entry!r}.", PanelWarning, stacklevel=6)
+        return found
     is_glob = any(sign in entry for sign in "*?[")
     found = np.flatnonzero([fnmatchcase(gene, entry) for gene in genes] if is_glob else genes == entry)
     if not found.size:

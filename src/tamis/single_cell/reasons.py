@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.metrics import reconstruction_errors
-from tamis.single_cell.alignment import Array, Programmes
+from tamis.single_cell.alignment import Array, Mask, Programmes
 from tamis.single_cell.expression import Expression
 from tamis.structure import Structure
+from tamis.structure.sample import Indices
 
 N_STANDS_FOR = 5
 MIN_CORRELATION = 0.2
@@ -18,9 +19,7 @@ MIN_LOST = 0.1
 """Least share of a gene that the programmes explain and the panel does not, for it to be called missed."""
 
 
-def gene_table(
-    data: Expression, values: Array, structure: Structure, programmes: Programmes, selected: NDArray[np.intp]
-) -> Any:
+def gene_table(data: Expression, values: Array, structure: Structure, programmes: Programmes, selected: Indices) -> Any:
     """Return a DataFrame with a row per gene, as :func:`tamis.select_genes` documents it."""
     import pandas
 
@@ -47,7 +46,7 @@ def gene_table(
     return table
 
 
-def _explained(Z: Array, structured: NDArray[np.bool_], selected: NDArray[np.intp]) -> NDArray[np.float64]:
+def _explained(Z: Array, structured: Mask, selected: Indices) -> NDArray[np.float64]:
     """Return the share of each structured gene that the selected ones predict on cells held out, else NaN."""
     genes = np.union1d(np.flatnonzero(structured), selected)
     errors = reconstruction_errors(Z[:, genes] * np.sqrt(len(Z)), np.searchsorted(genes, selected))
@@ -56,7 +55,7 @@ def _explained(Z: Array, structured: NDArray[np.bool_], selected: NDArray[np.int
     return shares
 
 
-def _ranks(score: NDArray[np.float64], selected: NDArray[np.intp]) -> NDArray[np.intp]:
+def _ranks(score: NDArray[np.float64], selected: Indices) -> Indices:
     """Return the place of each gene: the selected ones in their order, then the others by their scores."""
     order = np.argsort(-score, kind="stable")
     ranks = np.empty(len(score), dtype=np.intp)
@@ -64,9 +63,7 @@ def _ranks(score: NDArray[np.float64], selected: NDArray[np.intp]) -> NDArray[np
     return ranks
 
 
-def _stands_for(
-    Z: Array, genes: NDArray[np.str_], structured: NDArray[np.bool_], selected: NDArray[np.intp]
-) -> NDArray[np.str_]:
+def _stands_for(Z: Array, genes: NDArray[np.str_], structured: Mask, selected: Indices) -> NDArray[np.str_]:
     """Return, for each selected gene, the other structured genes that correlate most with it among the panel."""
     others = np.setdiff1d(np.flatnonzero(structured), selected)
     correlation = np.abs(Z[:, selected].T @ Z[:, others])

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from tamis.extras import require
 from tamis.reprs import counted
-from tamis.single_cell.alignment import Programmes, align, find_programmes, leading_directions, serve
+from tamis.single_cell.alignment import Array, Mask, Programmes, align, find_programmes, leading_directions, serve
 from tamis.single_cell.expression import Expression, column, labels, read_expression
-from tamis.single_cell.families import matching_genes
+from tamis.single_cell.families import PanelWarning, matching_genes
 from tamis.single_cell.reasons import gene_table
 from tamis.sizes import NoStructureError, choose_k
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import FillerWarning
+from tamis.structure.evidence import STRICT_FDR, discoveries
+from tamis.structure.find import MIN_ROWS
+from tamis.structure.sample import Indices
 
 if TYPE_CHECKING:
     import anndata
@@ -47,9 +50,9 @@ def select_genes(
 
     Genes are tested for dependence on others, above chance (:func:`tamis.find_structure`), on counts thinned to equal
     depth if counts can be had. The principal directions above chance of those that pass, each gene counting alike, are
-    the programmes; genes that follow none are left out. The panel begins with the genes that explain the programmes,
-    one for each. The others are chosen one by one so that the similarities of cells by the panel agree with those by
-    all genes with structure.
+    the programmes; genes that follow none are left out. The panel begins with genes that explain the programmes
+    together, as many as there are programmes. The others are chosen one by one so that the similarities of cells by
+    the panel agree with those by all genes with structure.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def select_genes(
         Cells × genes: counts, which are normalised, or log-normalised or scaled expression. A backed object stays on
         disk, dask and sparse data are read in pieces, and the matrix is not changed.
     n_genes : int or "auto"
-        Number of genes, those of ``must_keep`` included; "auto" takes as many as explain the structure
+        Number of genes, those of ``must_keep`` included; "auto" takes as many as explain the structure within batches
         (see :func:`tamis.choose_k`).
     layer : str, optional
         The layer to use instead of ``adata.X``.
@@ -68,7 +71,8 @@ def select_genes(
     batch_key : str, optional
         Column of ``adata.obs`` with the batch of each cell, none missing; only differences within batches count.
     batches : {"any", "all"}, default="any"
-        Whether structure within batches is enough that shows over all of them together, or it has to show in each.
+        Whether structure within batches is enough that shows over all of them together, or it has to show in each, of
+        which each needs at least 30 cells.
     must_keep : sequence of str
         Genes of the panel that are chosen already.
     never : str or sequence of str
@@ -78,13 +82,15 @@ def select_genes(
         Bounds of the mean log-normalised expression, None for no bound: probes miss dimmer genes and crowd in brighter
         ones.
     penalty : str, optional
-        Column of ``adata.var`` with numbers from 0 (none) to 1 (chosen last).
+        Column of ``adata.var`` with numbers from 0 (none) to 1 (chosen last): the part of its gain that a gene loses in
+        every comparison with others.
     groups : str, optional
         Column of ``adata.var``; of genes with the same value, such as isoforms, one is chosen at most.
     random_state : int, default=0
         Seed of the cells that are drawn, of the test and of the directions.
     inplace : bool, default=True
-        Whether the result is written into ``adata``; else it is returned.
+        Whether the result is written into ``adata``; else it is returned. Of genes that only ``adata.raw`` has, a
+        result in ``adata`` holds the names alone.
     verbose : bool, default=False
         Whether each stage is printed.
 
@@ -115,14 +121,19 @@ def select_genes(
     say: Any = print if verbose else str
     say("Reading the expression")
     data = read_expression(adata, layer=layer, use_raw=use_raw, gene_key=gene_key, random_state=random_state)
+    if inplace and use_raw and (n_absent := int((~adata.var_names.isin(adata.raw.var_names)).sum())):
+        fault = f"adata.raw lacks {counted(n_absent, 'gene')} of adata.var, which would get no result"
+        raise ValueError(f"{fault}; pass inplace=False.")
     batch = _batch_labels(adata, batch_key, batches)
     costs, families = _penalties(data, penalty), _groups(data, groups)
     kept, free = _limits(data, must_keep, never, expression, families)
-    k = _size(n_genes, data, kept, len(np.unique(families[free])))
+    n_usable = len(kept) + len(np.unique(families[free]))
+    k = 0 if n_genes == "auto" else _size(n_genes, len(data.genes), len(kept), n_usable)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
     if n_genes == "auto" and not structure.n_structured:
         raise NoStructureError("No gene depends on others above chance, so that no number of genes is suggested.")
+    k = k or min(max(choose_k(values, random_state=random_state or 0).k, len(kept) + 1), n_usable)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
     # What passed by chance follows no programme.
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
@@ -136,18 +147,28 @@ def select_genes(
         "input": data.kind,
         "normalisation": "size factors (median total) and log1p" if data.kind in ("counts", "linear") else "none",
         "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
-        "genes": data.genes[selected].astype(object),
+        "genes": data.genes[selected].tolist(),
         "n_programmes": programmes.directions.shape[1],
-        "n_filler": int((~structure.structured[selected]).sum()),
+        "n_filler": int((~structure.structured[selected[len(kept) :]]).sum()),
         "batch_key": batch_key or "",
     }
     if not inplace:
         return table
     # Everything is computed before the first change, so that a failure leaves adata as it was.
-    for name in table:
-        adata.var[name] = table[name].reindex(adata.var.index) if use_raw else table[name]
-    adata.uns["tamis"] = table.attrs
+    _write(adata, table, use_raw)
     return None
+
+
+def _write(adata: Any, table: Any, use_raw: bool) -> None:
+    """Write the columns of the table, and what it says of all genes, into an AnnData object."""
+    shown = table.loc[adata.var_names] if use_raw else table
+    for name in table:
+        adata.var[name] = shown[name]
+    adata.uns["tamis"] = table.attrs | {"genes": np.array(table.attrs["genes"], dtype=object)}
+    if n_absent := int(table["tamis_selected"].sum() - shown["tamis_selected"].sum()):
+        where = "adata.var cannot hold; adata.uns['tamis']['genes'] lists all"
+        fault = f"{n_absent} of the {len(table.attrs['genes'])} selected genes are in adata.raw alone"
+        warn(f"{fault}, which {where}.", PanelWarning, stacklevel=3)
 
 
 def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[Any]:
@@ -158,17 +179,18 @@ def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[An
         return np.zeros(adata.n_obs, np.intp)
     found = labels(adata, batch_key, "batch_key")
     names, counts = np.unique(found, return_counts=True)
-    if counts.min() < MIN_BATCH:
+    least, why = (MIN_ROWS, " for batches='all'") if batches == "all" else (MIN_BATCH, "")
+    if counts.min() < least:
         raise ValueError(
             f"The batch {names[counts.argmin()]!r} has {counted(counts.min(), 'cell')}, and a batch needs at "
-            f"least {MIN_BATCH}; merge it with another one, or remove its cells."
+            f"least {least}{why}; merge it with another one, or remove its cells."
         )
     return found
 
 
 def _limits(
-    data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: Any, groups: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    data: Expression, must_keep: Sequence[str], never: str | Sequence[str], expression: Any, groups: Indices
+) -> tuple[Indices, Mask]:
     """Return the genes that are chosen already, and the mask of those that may be."""
     kept, banned = matching_genes(must_keep, data.genes, "must_keep"), matching_genes(never, data.genes, "never")
     if both := sorted(set(kept) & set(banned)):
@@ -190,15 +212,12 @@ def _bounds(expression: Any) -> tuple[float, float]:
     return found
 
 
-def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], n_free: int) -> int:
-    usable = len(kept) + n_free
-    if n_genes == "auto":
-        return min(max(choose_k(data.sample, random_state=0).k, len(kept) + 1), usable)
+def _size(n_genes: int | str, n_all: int, n_kept: int, n_usable: int) -> int:
     if isinstance(n_genes, bool) or not isinstance(n_genes, int | np.integer) or n_genes < 1:
         raise ValueError(f"n_genes takes a positive number of genes or 'auto'; got {n_genes!r}.")
-    if not len(kept) <= n_genes <= usable:
+    if not n_kept <= n_genes <= n_usable:
         raise ValueError(
-            f"n_genes={n_genes}, but must_keep holds {counted(len(kept), 'gene')} and {usable} of {len(data.genes)} "
+            f"n_genes={n_genes}, but must_keep holds {counted(n_kept, 'gene')} and {n_usable} of {n_all} "
             "can be selected; genes with one value, in never, outside of the bounds of expression or of a group that "
             "is chosen from already cannot."
         )
@@ -207,36 +226,38 @@ def _size(n_genes: int | str, data: Expression, kept: NDArray[np.intp], n_free: 
 
 def _structure(
     data: Expression, batch: NDArray[Any], batches: str, random_state: int | None
-) -> tuple[NDArray[np.float32], Structure]:
-    """Return the sampled expression, centred within batches, and the test of its genes."""
-    names, counts = np.unique(batch, return_counts=True)
+) -> tuple[Array, Structure]:
+    """Return the sampled expression, centred within batches, and the test of its genes.
+
+    Within batches, shallow cells are compared with each other alone.
+    """
+    names, number, counts = np.unique(batch, return_inverse=True, return_counts=True)
     # Of a rare batch fewer cells may have been drawn than can be compared.
-    parts = [np.flatnonzero(batch == name) for name in names[counts >= min(MIN_BATCH, counts.max())]]
-    cells = np.concatenate(parts)
-    structure = find_structure(data.tested[cells], batch=batch[cells], random_state=random_state)
+    parts = [np.flatnonzero(number == each) for each in np.flatnonzero(counts >= min(MIN_BATCH, counts.max()))]
+    n_shallow = np.bincount(number[data.shallow], minlength=len(names))
+    split = np.minimum(n_shallow, counts - n_shallow) >= MIN_BATCH
+    strata = number + len(names) * (data.shallow & split[number])
+
+    def found_in(cells: Indices) -> Structure:
+        return find_structure(data.tested[cells], batch=strata[cells], random_state=random_state)
+
+    structure = found_in(np.concatenate(parts))
     if batches == "all":
-        in_each = [find_structure(data.tested[part], random_state=random_state).structured for part in parts]
+        in_each = [found_in(part).structured for part in parts]
         structure = replace(structure, structured=structure.structured & np.all(in_each, axis=0))
     return np.vstack([data.sample[part] - data.sample[part].mean(axis=0) for part in parts]), structure
 
 
-def _structured(structure: Structure, free: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _structured(structure: Structure, free: Mask) -> Indices:
     """Return the structured genes by their evidence; without any, all that may be chosen."""
     found = structure.order[structure.structured[structure.order]]
     return found if len(found) else np.flatnonzero(free)
 
 
 def _chosen(
-    values: NDArray[np.float32],
-    programmes: Programmes,
-    goal: NDArray[np.float32],
-    structure: Structure,
-    kept: NDArray[np.intp],
-    free: NDArray[np.bool_],
-    k: int,
-    groups: NDArray[np.intp],
-    penalty: NDArray[np.float64],
-) -> NDArray[np.intp]:
+    values: Array, programmes: Programmes, goal: Array, structure: Structure, kept: Indices, free: Mask, k: int,
+    groups: Indices, penalty: NDArray[np.float64],
+) -> Indices:  # fmt: skip
     """Return k genes in order: those to keep, those that serve programmes, and those that align."""
     n_free = k - len(kept)
     order = structure.order[free[structure.order]]
@@ -255,11 +276,13 @@ def _chosen(
             FillerWarning,
             stacklevel=3,
         )
-    good = free & structure.structured
-    good[firsts[n_good:n_free]] = True
-    serving = serve(programmes, good & (penalty == 0), n_free)
+    # Nobody needs a doubtful gene where there are others.
+    good = free & structure.structured & discoveries(structure.pvalues, STRICT_FDR)
+    good[firsts[:n_free]] = True
+    weights = 1 - penalty + 1e-9  # a penalty of all genes changes nothing
+    serving = serve(programmes, good, n_free, weights)
     given = np.r_[kept, serving[np.sort(np.unique(groups[serving], return_index=True)[1])]]
-    return np.concatenate([given, align(values, goal, given, good, k - len(given), groups, penalty)])
+    return np.concatenate([given, align(values, goal, given, good, k - len(given), groups, weights)])
 
 
 def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
@@ -273,7 +296,7 @@ def _penalties(data: Expression, penalty: str | None) -> NDArray[np.float64]:
     return costs
 
 
-def _groups(data: Expression, groups: str | None) -> NDArray[np.intp]:
+def _groups(data: Expression, groups: str | None) -> Indices:
     """Return a number for each gene, the same for those that exclude each other."""
     import pandas
 
