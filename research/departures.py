@@ -24,6 +24,7 @@ from research.planted.recovery import TABLES
 from research.quality.scores import score_selection
 from research.quality.sets import load
 from tamis import LSCAE, Recipe
+from tamis.lscae import refine
 from tamis.lscae.objective import TERMS, Term, View, reconstruction
 from tamis.structure import directions
 
@@ -47,7 +48,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "the graph decodes alone": {},
     "a network decodes": {"decoder": "network"},
     "no exchanges": {"max_exchanged": 0},
-    "directions may have no feature": {"min_direction": 1.0},
+    "directions may have no feature": {},
     "learning rate 0.3": {"selector_lr": 0.3},
 }
 """What is taken back, and the fields of the recipe that do it; what has none is patched."""
@@ -57,8 +58,19 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def _taken_back(variant: str) -> Iterator[None]:
     power = 0.0 if variant == "directions each alike" else directions.POWER
     terms = {"reconstruction": Term(_by_the_graph)} if variant == "the graph decodes alone" else {}
-    with patch.object(directions, "POWER", power), patch.dict(TERMS, terms):
+    represent: Any = refine.represent_directions
+    if variant == "directions may have no feature":
+        represent = _unchanged
+    with (
+        patch.object(directions, "POWER", power),
+        patch.object(refine, "represent_directions", represent),
+        patch.dict(TERMS, terms),
+    ):
         yield
+
+
+def _unchanged(_: Any, selected: Any) -> Any:
+    return selected
 
 
 def _by_the_graph(view: View) -> Any:

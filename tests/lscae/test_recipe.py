@@ -40,7 +40,6 @@ CHANGES = {
     "n_steps": (replace(QUICK, max_epochs=None, n_steps=5), 8),
     "n_init": (QUICK, 2),
     "max_exchanged": (UNTESTED, 0),
-    "min_direction": (replace(QUICK, max_exchanged=0), 1.0),
     "evaluation_rows": (QUICK, 30),
     "evaluation_samples": (replace(QUICK, evaluation_rows=30), 1),
 }
@@ -68,7 +67,6 @@ BAD = {
     "n_steps": [0],
     "n_init": [0],
     "max_exchanged": [-1],
-    "min_direction": [0, 1.5, "first"],
     "evaluation_rows": [2],
     "evaluation_samples": [0],
 }
@@ -78,11 +76,6 @@ FIELDS = [field.name for field in fields(Recipe)]
 @pytest.fixture(scope="module")
 def X():
     return blobs_with_copies(30, seed=0, n_samples=90, n_informative=3, n_clusters=4, n_copies=1).X
-
-
-def independent_directions():
-    rng = np.random.default_rng(0)
-    return np.repeat(rng.standard_normal((90, 4)), 5, axis=1) + 0.5 * rng.standard_normal((90, 20))
 
 
 def outcome(X, recipe):
@@ -95,7 +88,6 @@ def outcome(X, recipe):
 @pytest.mark.parametrize("name", FIELDS)
 def test_every_field_changes_a_fit(name, X):
     recipe, value = CHANGES[name]
-    X = independent_directions() if name == "min_direction" else X
     before, after = outcome(X, recipe), outcome(X, replace(recipe, **{name: value}))
     assert not np.array_equal(before, after)
 
@@ -129,16 +121,21 @@ def test_the_public_code_preset_is_the_public_code():
 
 
 @pytest.mark.parametrize("selector", [LSCAE, CAE, ConcreteLaplacian])
+def test_from_paper_takes_parameters_and_fields(selector):
+    assert selector.from_paper(3, n_init=2).get_params() == selector(3, recipe="paper", n_init=2).get_params()
+    changed = selector.from_paper(3, max_epochs=4, self_loops=False)
+    assert (changed.recipe, changed.max_epochs) == (replace(selector._presets["paper"], self_loops=False), 4)
+    with pytest.raises(TypeError, match="self_loop"):
+        selector.from_paper(3, self_loop=False)
+
+
+@pytest.mark.parametrize("selector", [LSCAE, CAE, ConcreteLaplacian])
 @pytest.mark.parametrize("preset", ["paper", "public-code"])
-def test_short_forms_take_parameters_and_fields(selector, preset, blobs):
-    make = selector.from_paper if preset == "paper" else selector.from_public_code
-    assert make(3, random_state=1).get_params() == selector(3, recipe=preset, random_state=1).get_params()
-    changed = make(3, max_epochs=4, self_loops=False, random_state=0)
+def test_presets_are_fitted_with_changes(selector, preset, blobs):
+    changed = selector(3, recipe=preset, max_epochs=4, random_state=0).set_params(recipe__self_loops=False)
     assert changed.recipe == replace(selector._presets[preset], self_loops=False)
     fitted = changed.fit(blobs.X)
     assert (len(fitted.history_), fitted.support_.sum()) == (4, 3)
-    with pytest.raises(TypeError, match="self_loop"):
-        make(3, self_loop=False)
 
 
 def test_the_ablations_have_one_term():

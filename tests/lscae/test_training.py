@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -36,8 +37,9 @@ def test_history_holds_J_of_the_means_over_batches(problem_of, multiples, batch_
         assert 0 < row["peak_probability"] <= 1
 
 
-def test_a_callback_can_stop(problem_of, multiples):
-    _, history, stopped = run(problem_of(multiples, 1), callback=lambda epoch: epoch.number == 2)
+@pytest.mark.parametrize("kind", [bool, np.bool_])
+def test_a_callback_can_stop(problem_of, multiples, kind):
+    _, history, stopped = run(problem_of(multiples, 1), callback=lambda epoch: kind(epoch.number == 2))
     assert stopped
     assert len(history) == 2
 

@@ -72,9 +72,6 @@ class Recipe:
     max_exchanged : int, default=32
         Selections of at most this many features, kept ones not counted, are refined: single ones are exchanged while J
         falls, in at most three sweeps.
-    min_direction : float, default=0.3
-        Directions whose variance in the goal is at least this share of that of the first one do not end without a
-        feature, if a candidate shows them.
     evaluation_rows, evaluation_samples : int, default=512, 4
         J of a hard selection is a mean over so many samples of so many rows, without common rows; where a perceptron
         decodes, of ``batch_size`` rows.
@@ -101,7 +98,6 @@ class Recipe:
     n_steps: int = 150
     n_init: int = 1
     max_exchanged: int = 32
-    min_direction: float = 0.3
     evaluation_rows: int = 512
     evaluation_samples: int = 4
 
@@ -178,7 +174,6 @@ ALLOWED: dict[str, tuple[str, Any]] = {
     "n_steps": COUNT,
     "n_init": COUNT,
     "max_exchanged": ("a whole number of at least 0", lambda value: _is_count(value, 0)),
-    "min_direction": ("a number above 0 and at most 1", lambda value: _is_positive(value) and value <= 1),
     "evaluation_rows": ("a whole number of at least 3", lambda value: _is_count(value, 3)),
     "evaluation_samples": COUNT,
 }

@@ -206,10 +206,10 @@ def _slopes(sample: Batch, selected: Tensor, others: Tensor, recipe: Recipe, mem
 
 @torch.no_grad()
 def represent_directions(choice: Choice, selected: Tensor) -> Tensor:
-    """Exchange features, the kept ones excepted, until no combination of strong directions is left out.
+    """Exchange features, the kept ones excepted, until no combination of directions is left out.
 
     The score rewards features that agree with each other, so that of many directions some may end without a feature.
-    With R the residuals of the strong directions, each of variance 1, the combination v of largest variance in R is
+    With R the residuals of the directions, each of variance 1, the combination v of largest variance in R is
     left out most. While most of it is not explained, the candidate j that shows most of it, ``(x_jᵀ R v)² / ‖x_j‖²``,
     takes the place of the feature that is missed least, if that lowers the share of the goal that is not explained
     linearly. Only where directions are the goal, and J needs nothing that has to be trained.
@@ -218,9 +218,8 @@ def represent_directions(choice: Choice, selected: Tensor) -> Tensor:
     about_directions = recipe.structure_first and "reconstruction" in recipe.terms and not recipe.uses_codes
     if not about_directions or len(selected) == n_kept:
         return selected
-    variance = torch.cat([sample.goal for sample in samples]).square().mean(dim=0)
-    strong = variance >= recipe.min_direction * variance.max()
-    goals = [sample.goal[:, strong] / variance[strong].sqrt() for sample in samples]
+    spread = torch.cat([sample.goal for sample in samples]).square().mean(dim=0).sqrt()
+    goals = [sample.goal / (spread + TINY) for sample in samples]
     for _ in range(len(selected) - n_kept):
         codes = [hard_codes(sample.x, selected[None], members) for sample in samples]
         rest = torch.cat([linear_residuals(code, goal)[0] for code, goal in zip(codes, goals, strict=True)])

@@ -116,7 +116,8 @@ def train(
             if progress.step == n_steps or progress.step % per_pass % MAX_BATCHES == 0:
                 epoch = progress.report(network, n_reports)
                 # All are called, whatever the first ones answer.
-                stop = True in [callback(epoch) is True for callback in callbacks]
+                answers = [callback(epoch) for callback in callbacks]
+                stop = any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
                 stop = parallel.broadcast(stop) if problem.shared else stop
             if checkpointer is not None and (stop or checkpointer.due):
                 checkpointer.save(network_state(network) | {"progress": vars(progress)})

@@ -1,6 +1,7 @@
 """find_structure: which features depend on others, or have several modes, above chance."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 from warnings import warn
 
@@ -10,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from tamis.extras import require
-from tamis.features import owners
+from tamis.features import label_numbers
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.dependence import Strongest, deal_parts, dependence_on_components, strongest_dependence
@@ -171,7 +172,7 @@ def find_structure(
     >>> np.flatnonzero(find_structure(X, random_state=0).structured)
     array([3, 7])
     """
-    if not 0 < fdr < 1:
+    if not isinstance(fdr, Real) or not 0 < fdr < 1:
         raise ValueError(f"fdr is a share of false discoveries between 0 and 1; got {fdr!r}.")
     rng = np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     stored = as_source(X)
@@ -187,7 +188,7 @@ def find_structure(
             stacklevel=2,
         )
     batches = [np.arange(len(rows))] if batch is None else rows_of_batches(batch, rows, np.shape(X)[0])
-    owner = None if groups is None else owners(groups, sample.shape[1])
+    owner = None if groups is None else label_numbers(groups, sample.shape[1], "groups", "features")
     return examine(sample, batches, fdr, rng, np.array(names, dtype=object), owner)
 
 
@@ -220,7 +221,8 @@ def examine(
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
     modal = structured[features] & (modes <= evidence)
     share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
-    weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), np.flatnonzero(structured)
+    # A group may hold features that do not vary.
+    weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), features[structured[features]]
     Z = standardised(dense_features(sample, carriers), batches)
     directions = principal_directions(Z, carriers, weights[carriers], n_copies[carriers], rng)
     order = np.lexsort((-share, every))

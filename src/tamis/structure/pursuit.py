@@ -23,7 +23,13 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
 
 
 def pursue(
-    Z: Array, goal: Array, candidates: Indices, kept: Indices, n_steps: int, items: Indices | None = None
+    Z: Array,
+    goal: Array,
+    candidates: Indices,
+    kept: Indices,
+    n_steps: int,
+    items: Indices | None = None,
+    weights: Array | float = 1.0,
 ) -> tuple[Indices, Array]:
     """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
 
@@ -40,8 +46,10 @@ def pursue(
     items : ndarray of int, optional
         What each candidate is part of, such as a group; items are chosen as a whole, and returned. The candidates
         themselves by default.
+    weights : ndarray or float, default=1
+        What the gain of each item is multiplied by.
     """
-    names, steps = _begin(Z, goal, candidates, kept, items)
+    names, steps = _begin(Z, goal, candidates, kept, items, weights)
     found = [(gain.argmax(), gain.max()) for gain in islice(steps, n_steps)]
     chosen, gains = np.array(found, dtype=float).reshape(-1, 2).T
     # The smallest positive score marks what was chosen, however little it added.
@@ -60,21 +68,26 @@ def shortlist(
 
 
 def _begin(
-    Z: Array, goal: Array, candidates: Indices, kept: Indices, items: Indices | None
+    Z: Array,
+    goal: Array,
+    candidates: Indices,
+    kept: Indices,
+    items: Indices | None,
+    weights: Array | float = 1.0,
 ) -> tuple[Indices, Iterator[Array]]:
     """Return the items to choose from, and an iterator over the gains of all of them, -1 for those that are taken."""
     items = candidates if items is None else items
     names = np.array(list(dict.fromkeys(items.tolist())), dtype=np.intp)
     members = None if len(names) == len(items) else [np.flatnonzero(items == name) for name in names]
-    return names, _steps(_Left(Z[:, np.r_[kept, candidates]], goal, len(kept)), len(names), members)
+    return names, _steps(_Left(Z[:, np.r_[kept, candidates]], goal, len(kept)), np.full(len(names), weights), members)
 
 
-def _steps(left: "_Left", n_items: int, members: list[Indices] | None) -> Iterator[Array]:
-    """Yield the gain of every item, then take the best one; -1 for those that are taken."""
-    taken = np.zeros(n_items, bool)
-    for _ in range(n_items):
+def _steps(left: "_Left", weights: Array, members: list[Indices] | None) -> Iterator[Array]:
+    """Yield the weighted gain of every item, then take the best one; -1 for those that are taken."""
+    taken = np.zeros(len(weights), bool)
+    for _ in weights:
         gain = left.gains() if members is None else np.array([left.joint_gain(some) for some in members])
-        gain = np.where(taken, -1.0, gain)
+        gain = np.where(taken, -1.0, gain * weights)
         yield gain
         best = int(gain.argmax())
         taken[best] = True

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
+from tamis.features import checked_table, label_numbers
 from tamis.io.sources import as_source
 
 MAX_ROWS, NARROW_CELLS = 2000, 2**23
@@ -29,7 +30,7 @@ def sample_rows(
     """
     source = as_source(X)
     if source is None:
-        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan", ensure_min_samples=2)
+        X = checked_table(X, check_array, ensure_all_finite="allow-nan", ensure_min_samples=2)
     n, d = X.shape if source is None else source.shape
     width = X.nnz // n if issparse(X) else d
     most = max(MAX_ROWS, NARROW_CELLS // (d + 1000))
@@ -89,19 +90,17 @@ def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> ND
 
 def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> list[NDArray[np.intp]]:
     """Return the positions, among the rows drawn, of each batch."""
-    labels = np.asarray(batch)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"batch takes a label for each of the {n_rows} rows of X; got the shape {labels.shape}.")
-    distinct, counts = np.unique(labels, return_counts=True)
+    number = label_numbers(batch, n_rows, "batch", "rows")
+    counts = np.bincount(number)
     if (counts < 3).any():
         n_small = int((counts < 3).sum())
         raise ValueError(f"A batch needs at least 3 rows; {n_small} of {len(counts)} batches have fewer.")
     # Of a rare batch fewer rows may have been drawn, which tell nothing.
-    drawn = [np.flatnonzero(labels[rows] == label) for label in distinct]
+    drawn = [np.flatnonzero(number[rows] == label) for label in range(len(counts))]
     enough = [part for part in drawn if len(part) >= 3]
     if not enough:
         raise ValueError(
-            f"batch has {len(distinct)} batches, of none of which 3 are among the {len(rows)} rows that are examined. "
+            f"batch has {len(counts)} batches, of none of which 3 are among the {len(rows)} rows that are examined. "
             "Join small batches."
         )
     return enough
