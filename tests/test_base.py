@@ -197,7 +197,7 @@ def test_text_in_an_array_is_found_by_position():
     ("column", "why"),
     [
         (pd.Categorical(["u", "v", "u"]), "could not convert string to float: 'u'"),
-        (pd.date_range("2020", periods=3), "float() argument must be a string or a real number, not 'Timestamp'"),
+        (pd.date_range("2020", periods=3), "dates and times are no numbers"),
         (pd.period_range("2020", periods=3), "float() argument must be a string or a real number, not 'Period'"),
     ],
 )
@@ -209,9 +209,18 @@ def test_what_is_no_number_is_named_in_a_sentence(column, why):
         fit(GOOD.assign(d=column))
 
 
+def test_dates_of_polars_are_named():
+    days = pl.Series("day", pd.date_range("2020", periods=3).to_pydatetime().tolist())
+    with pytest.raises(
+        TypeError, match=r"^feature 'day' of X cannot be read as numbers \(dates and times are no numbers"
+    ):
+        fit(pl.DataFrame({"a": [1.0, 2, 3], "b": [3.0, 1, 2]}).with_columns(days))
+
+
 def test_numbers_beside_text_are_not_blamed():
     numbers = GOOD.assign(n=pd.array([1, 2, None], dtype="Int64"))
-    with pytest.raises(ValueError, match=r"^feature 's' of X cannot be read as numbers"):
+    # Old pandas meets the missing cell first.
+    with pytest.raises((ValueError, TypeError), match=r"^feature 's' of X cannot be read as numbers"):
         fit(numbers.assign(s=["u", "v", "w"]))
 
 
@@ -293,7 +302,7 @@ def test_features_missing_in_most_rows_are_left_out_with_a_warning():
     class Tolerant(ByMean):
         _allows_missing = True
 
-    with pytest.warns(UnusableFeaturesWarning, match="missing in most rows, are never selected: feature 'gaps'"):
+    with pytest.warns(UnusableFeaturesWarning, match="missing in most rows are never selected: feature 'gaps'"):
         selector = Tolerant(2).fit(X)
     assert sorted(selector.selected_) == [0, 2]
     with pytest.raises(ValueError, match=r"X holds inf: feature 'a'\. Replace inf by NaN"):
@@ -335,15 +344,22 @@ def test_without_groups_selected_groups_are_features(grouped):
 @pytest.mark.parametrize(
     ("groups", "sentence"),
     [
-        (["a", "b"], "groups has 2 labels, but X has 5 features. Pass a label for each."),
+        (["a", "b"], "groups takes a label for each of the 5 features of X; got the shape (2,)"),
         ({"a": ["v", "w"], "b": ["w"]}, "groups holds feature 'w' in more than one group."),
         ({"a": ["vv"]}, "groups names 'vv', which is not a feature of X. Did you mean 'v'?"),
+        ([None, "a", "a", "b", "b"], "groups has no value for 1 of the 5 features of X"),
         ({"a": [7]}, "groups holds the position 7, but X has the features 0 to 4."),
     ],
 )
 def test_bad_groups_get_a_sentence(groups, sentence, grouped):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         ByMean(1, groups=groups).fit(grouped)
+
+
+def test_numbers_name_groups_where_groups_are_numbered(grouped):
+    assert ByMean(1, groups=[0, 0, 1, 1, 2], must_keep=[1]).fit(grouped).selected_groups_ == [1]
+    with pytest.raises(ValueError, match="must_keep holds 4, which is not the number of a group"):
+        ByMean(1, groups=[0, 0, 1, 1, 2], must_keep=[4]).fit(grouped)
 
 
 def test_the_structure_of_a_frame_has_its_names(blobs):

@@ -44,6 +44,12 @@ def test_a_method_that_tests_no_structure_is_shown_that_of_the_table(table):
     assert display.structure.n_structured > 0
 
 
+def test_levels_of_a_group_are_no_evidence_for_each_other(rng):
+    X = np.hstack([np.eye(3)[rng.integers(3, size=300)], rng.standard_normal((300, 5))])
+    selector = tamis.VarianceScore(1, groups=[0, 0, 0, 1, 2, 3, 4, 5]).fit(X)
+    assert tamis.StructureDisplay.from_estimator(selector, X).structure.n_structured == 0
+
+
 def test_the_curve_of_choose_k_is_a_share_of_the_directions(table):
     curve = tamis.choose_k(table)
     display = tamis.CurveDisplay.from_curve(curve)

@@ -108,8 +108,16 @@ def test_score_columns_puts_it_together(blobs):
 def test_random_lists_hold_no_constant_columns(rng):
     X = rng.standard_normal((20, 6))
     X[:, 3] = 0
-    for columns in metrics.random_columns(metrics.dense_sample(X), 5, 4):
-        assert sorted(columns) == [0, 1, 2, 4, 5]
+    sample = metrics.dense_sample(X)
+    for columns in metrics.random_columns(sample, np.arange(5), np.arange(6), 4):
+        assert columns.tolist() == [0, 1, 2, 4, 5]
+
+
+def test_random_lists_hold_as_many_features_of_the_file(rng):
+    sample, owner = metrics.dense_sample(rng.standard_normal((20, 7))), np.array([0, 0, 0, 1, 2, 3, 4])
+    lists = metrics.random_columns(sample, np.array([0, 1, 2, 3]), owner, 20)
+    assert {len(np.unique(owner[columns])) for columns in lists} == {2}
+    assert {len(columns) for columns in lists} == {2, 4}
 
 
 def test_labels_that_differ_in_every_row_give_no_warnings(rng):

@@ -59,5 +59,7 @@ def test_groups_count_once_and_need_a_label_for_each_feature(rng):
     X = indicators(rng, 4)
     alone = choose_k(X).k
     assert choose_k(X, groups=np.arange(X.shape[1])).k == alone
-    with pytest.raises(ValueError, match=f"groups takes a label for each of the {X.shape[1]} features of X; got 2"):
+    with pytest.raises(
+        ValueError, match=f"groups takes a label for each of the {X.shape[1]} features of X; got the shape"
+    ):
         choose_k(X, groups=["a", "b"])

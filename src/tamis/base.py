@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tamis.columns import ColumnStatistics, check_cells, summarise_columns
-from tamis.features import Features, check_names, naming_text, read_groups, warn_of_ties, warn_of_unusable
+from tamis.features import Features, check_names, checked_table, read_groups, warn_of_ties, warn_of_unusable
 from tamis.io.sources import TableSource, as_source
 from tamis.reprs import counted, html_selection
 from tamis.sizes import choose_k
@@ -43,30 +43,14 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a method is asked for, after the input and the parameters have been checked.
+    """What a method is asked for, after the input and the parameters have been checked."""
 
-    Attributes
-    ----------
-    k : int
-        Number of features to select, the kept ones included.
-    must_keep : ndarray of int
-        Features that are selected whatever their score, in the user's order.
-    candidates : ndarray of int
-        Features among which the other ``k - len(must_keep)`` are chosen: usable, not kept, not banned.
-    statistics : ColumnStatistics
-        Mean, spread and constancy of every feature.
-    groups : Features or None
-        If given, ``k``, ``must_keep`` and ``candidates`` are about groups of features.
-    owner : ndarray of int or None
-        The group of each feature, if groups are selected.
-    """
-
-    k: int
-    must_keep: NDArray[np.intp]
-    candidates: NDArray[np.intp]
+    k: int  # number of features to select, the kept ones included
+    must_keep: NDArray[np.intp]  # features that are selected whatever their score, in the user's order
+    candidates: NDArray[np.intp]  # usable features, neither kept nor banned, among which the others are chosen
     statistics: ColumnStatistics
-    groups: Features | None = None
-    owner: NDArray[np.intp] | None = None
+    groups: Features | None = None  # if given, the three above are about groups of features
+    owner: NDArray[np.intp] | None = None  # the group of each feature, if groups are selected
 
 
 @dataclass(eq=False, repr=False)
@@ -95,7 +79,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
     ranking_ : ndarray of int
         Rank of every feature, a permutation; 1 is best and the selected features have the first ranks.
     scores_ : ndarray of float
-        Score of every feature; larger is better, ``-inf`` for features that cannot be scored.
+        Score of every feature; larger is better. Features that cannot be scored have ``-inf`` or, where structure is
+        tested, negative scores by their evidence.
     verdict_ : Verdict
         Whether the selection may be trusted, and why; computed when it is first asked for.
     n_features_in_ : int
@@ -115,6 +100,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 
     _allows_missing: ClassVar[bool] = False
     """Whether NaN is a missing cell rather than an error."""
+
+    _max_missing: ClassVar[float] = MAX_MISSING
 
     _selects_groups: ClassVar[bool] = False
     """Whether :meth:`_select` can be asked for groups; else a group has the mean score of its features."""
@@ -147,7 +134,10 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self
         """
         source = as_source(X)
-        X = self._check_table(X) if source is None else self._check_source(source)
+        if source is None:
+            X = checked_table(X, partial(validate_data, self), ensure_all_finite=False)
+        else:
+            X = self._check_source(source)
         if X.shape[0] < MIN_ROWS:
             raise ValueError(
                 f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
@@ -167,8 +157,11 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self._kept_rows = KeptRows(kept_rows(X), kept, task.owner)
         if (found := getattr(self, "structure_", None)) is not None:
             self.structure_ = found if names is None else replace(found, feature_names=names)
-            if (self.support_ & ~found.structured).any():
-                self._warn_of_filler(task, features)
+            n_filler = len(np.setdiff1d(features.owner[self.support_ & ~found.structured], task.must_keep))
+            if n_filler:
+                n_structured = len(np.intersect1d(features.owner[found.structured], task.candidates))
+                text = filler_message(n_filler, task.k - len(task.must_keep), n_structured)
+                warn(text, FillerWarning, stacklevel=3)
         return self
 
     def _mean_scores(self, X: Any, task: Task, features: Features) -> Selection:
@@ -218,12 +211,6 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         structure = getattr(self, "structure_", None)
         return np.zeros_like(self.support_) if structure is None else self.support_ & ~structure.structured
 
-    def _warn_of_filler(self, task: Task, features: Features) -> None:
-        n_filler = len(np.setdiff1d(features.owner[self.filler_], task.must_keep))
-        if n_filler:
-            n_free, n_structured = task.k - len(task.must_keep), self.structure_.n_structured
-            warn(filler_message(n_filler, n_free, n_structured), FillerWarning, stacklevel=4)
-
     def transform(self, X: Any) -> Any:
         """Return the selected features of X, in the order they have there.
 
@@ -243,6 +230,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if source.shape[1] != self.n_features_in_:
             expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input."
             raise ValueError(f"X has {source.shape[1]} features, but {expected}")
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and source.names is not None and (unlike := np.flatnonzero(known != source.names)).size:
+            names = f"{source.names[unlike[0]]!r} where fit saw {known[unlike[0]]!r}"
+            raise ValueError(
+                f"{source.place} has feature {names}. Pass the features of fit in the order they had there."
+            )
         return source[:, np.flatnonzero(self.support_)]
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -274,22 +267,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = self._allows_missing
         return tags
 
-    def _check_table(self, X: Any) -> Any:
-        if hasattr(X, "columns"):
-            check_names(X.columns)
-        try:
-            table = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
-            # scikit-learn leaves categories as objects.
-            return table.astype(np.float64) if table.dtype == object else table
-        except (ValueError, TypeError) as error:
-            raise naming_text(X, error) from error
-
     def _check_source(self, source: TableSource) -> TableSource:
         if self._from_disk is None:
             raise TypeError(
                 f"{type(self).__name__} needs the whole table in memory, and {source.place} is read in pieces. Pass "
-                "some of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, LaplacianScore or "
-                "VarianceScore."
+                "some of its rows, such as source[:5000], or use LSCAE, CAE, ConcreteLaplacian, StructurePursuit, "
+                "LaplacianScore, VarianceScore or RandomSubset."
             )
         if not source.shape[1]:
             raise ValueError(f"{source.place}: holds no features.")
@@ -314,10 +297,12 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         if both.size:
             named = features.listed(features.members(both))
             raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
-        usable = ~statistics.constant & (statistics.missing <= MAX_MISSING * statistics.n_rows)
+        gaps = statistics.missing > self._max_missing * statistics.n_rows
+        usable = ~statistics.constant & ~gaps
         asked_for = np.isin(features.owner, np.concatenate([must_keep, never]))
-        if (unusable := np.flatnonzero(~usable & ~asked_for)).size:
-            warn_of_unusable(features.listed(unusable), stacklevel=5)
+        for why, unusable in (("missing in most rows", gaps), ("with one value only", ~usable & ~gaps)):
+            if (told := np.flatnonzero(unusable & ~asked_for)).size:
+                warn_of_unusable(why, features.listed(told), stacklevel=5)
         free = np.bincount(features.owner, usable, minlength=features.n_items) > 0
         free[never] = free[must_keep] = False
         candidates = np.flatnonzero(free)

@@ -31,36 +31,26 @@ REMEDIES = {
     "NaN": "Fill the gaps (for example with sklearn.impute.SimpleImputer)",
 }
 
+UNSCALABLE = "scaled in double precision. Multiply these features by a constant, or drop them."
+NOT_AS_THEY_ARE = (
+    "computed with as they are. Use scale='standard' where the method has it, or multiply these features by a constant."
+)
+"""What cannot be done with values that are too large or too near to each other, and the remedy."""
+
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """Statistics of every feature over some rows.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    mean, std, low, high : ndarray of float
-        Mean, standard deviation (divisor n), smallest and largest value, of the cells that are not missing.
-    missing : ndarray of int
-        Number of cells that are NaN.
-    non_finite : ndarray of int
-        Number of cells that are NaN or infinite.
-    bad_row : int
-        The first row with such a cell, -1 if there is none.
-    constant : ndarray of bool
-        Whether a feature has one value only.
-    """
+    """Statistics of every feature over some rows, of the cells that are not missing."""
 
     n_rows: int
     mean: Array
-    std: Array
+    std: Array  # with the divisor n
     low: Array
     high: Array
-    missing: NDArray[np.intp]
-    non_finite: NDArray[np.intp]
-    bad_row: int
-    constant: NDArray[np.bool_]
+    missing: NDArray[np.intp]  # number of cells that are NaN
+    non_finite: NDArray[np.intp]  # number of cells that are NaN or infinite
+    bad_row: int  # the first row with such a cell, -1 if there is none
+    constant: NDArray[np.bool_]  # whether there is one value only
 
     def scaling(self, scale: str | None) -> tuple[NDArray[np.intp], Array, Array]:
         """Return the features that vary, what to subtract from them and what to divide them by.
@@ -68,12 +58,8 @@ class ColumnStatistics:
         They are z-scored ("standard"), centred ("center") or left as they are (None).
         """
         features = np.flatnonzero(~self.constant)
-        mean, std = self.mean[features], self.std[features]
-        return (
-            features,
-            np.zeros_like(mean) if scale is None else mean,
-            std if scale == "standard" else np.ones_like(std),
-        )
+        center = np.zeros(len(features)) if scale is None else self.mean[features]
+        return features, center, self.std[features] if scale == "standard" else np.ones(len(features))
 
     @np.errstate(invalid="ignore", over="ignore")
     def merged(self, other: "ColumnStatistics") -> "ColumnStatistics":
@@ -123,7 +109,8 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     block = block if block.dtype == np.float32 else block.astype(np.float64, copy=False)
     low, high = (edge.astype(np.float64) for edge in (block.min(axis=0), block.max(axis=0)))
     missing = non_finite = np.zeros(block.shape[1], np.intp)
-    bad_row, gaps = -1, None
+    bad_row = -1
+    gaps: Any = slice(0)  # no cell
     if not (np.isfinite(low) & np.isfinite(high)).all():
         bad, gaps = ~np.isfinite(block), np.isnan(block)
         missing, non_finite = gaps.sum(axis=0), bad.sum(axis=0)
@@ -131,12 +118,10 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
         low, high = (edge.reduce(block, axis=0).astype(np.float64) for edge in (np.fmin, np.fmax))
     unit = np.ldexp(1.0, np.frexp(np.fmax(-low, high))[1] - 1)
     count, scaled = np.maximum(len(block) - missing, 1), block / unit
-    if gaps is not None:
-        scaled[gaps] = 0.0
+    scaled[gaps] = 0.0
     mean = scaled.sum(axis=0) / count
     scaled -= mean
-    if gaps is not None:
-        scaled[gaps] = 0.0
+    scaled[gaps] = 0.0
     std = np.sqrt(np.square(scaled, out=scaled).sum(axis=0) / count)
     return ColumnStatistics(len(block), mean * unit, std * unit, low, high, missing, non_finite, bad_row, ~(low < high))
 
@@ -165,19 +150,7 @@ def _sparse_statistics(block: Any, first_row: int) -> ColumnStatistics:
 def check_cells(
     statistics: ColumnStatistics, scale: str | None, allows_missing: bool, named: Callable[[NDArray[np.intp]], str]
 ) -> None:
-    """Raise a ValueError that names the features that cannot be computed with.
-
-    Parameters
-    ----------
-    statistics : ColumnStatistics
-        Statistics of the features.
-    scale : {"standard", "center"} or None
-        How the features are going to be scaled.
-    allows_missing : bool
-        Whether NaN is a missing cell.
-    named : callable
-        Writes the names of features, given by position.
-    """
+    """Raise a ValueError that names the features that cannot be computed with, once they are scaled as told."""
     infinite = statistics.non_finite - statistics.missing
     faults = {"NaN": not allows_missing and statistics.missing.any(), "inf": infinite.any()}
     if any(faults.values()):
@@ -189,16 +162,9 @@ def check_cells(
         raise ValueError(f"X holds {what}{where}: {named(bad)}. {advice} or drop these features.")
     largest = np.where(statistics.constant, 0.0, np.maximum(-statistics.low, statistics.high))
     spread = np.where(statistics.constant, 1.0, statistics.std)
-    outside = np.flatnonzero((largest > MAX_MAGNITUDE) | (spread < MIN_SPREAD))
-    if outside.size:
-        raise ValueError(
-            f"{named(outside)}: values beyond {MAX_MAGNITUDE:g}, or that differ by less than {MIN_SPREAD:g}, cannot be "
-            "scaled in double precision. Multiply these features by a constant, or drop them."
-        )
-    outside = np.flatnonzero((largest > MAX_UNSCALED) | (spread < 1 / MAX_UNSCALED))
-    if scale != "standard" and outside.size:
-        raise ValueError(
-            f"{named(outside)}: values beyond {MAX_UNSCALED:g}, or that differ by less than {1 / MAX_UNSCALED:g}, "
-            "cannot be computed with as they are. Use scale='standard' where the method has it, or multiply these "
-            "features by a constant."
-        )
+    limits = [(MAX_MAGNITUDE, MIN_SPREAD, UNSCALABLE)]
+    limits += [(MAX_UNSCALED, 1 / MAX_UNSCALED, NOT_AS_THEY_ARE)] if scale != "standard" else []
+    for most, least, fault in limits:
+        if (outside := np.flatnonzero((largest > most) | (spread < least))).size:
+            what = f"values beyond {most:g}, or that differ by less than {least:g}, cannot be"
+            raise ValueError(f"{named(outside)}: {what} {fault}")

@@ -250,4 +250,4 @@ def _sample_and_structure(selector: "FeatureSelector", X: Any) -> tuple[Any, Str
     """Return some rows of a table, and the structure that the selector found or, without one, theirs."""
     check_is_fitted(selector)
     sample = kept_rows(X)
-    return sample, getattr(selector, "structure_", None) or structure_of(sample)
+    return sample, getattr(selector, "structure_", None) or structure_of(sample, selector._kept_rows.owner)

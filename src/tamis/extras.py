@@ -11,14 +11,9 @@ EXTRAS = {
 
 
 def require(purpose: str, *packages: str) -> None:
-    """Raise ImportError, with the command that installs them, unless all packages are installed.
+    """Raise ImportError, with the command that installs them, unless all packages of :data:`EXTRAS` are installed.
 
-    Parameters
-    ----------
-    purpose : str
-        What needs them: the subject of the sentence.
-    *packages : str
-        Import names in :data:`EXTRAS`.
+    The purpose, which needs them, is the subject of the sentence.
     """
     absent = [package for package in packages if find_spec(package) is None]
     if absent:

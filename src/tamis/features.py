@@ -1,7 +1,7 @@
 """What users call features: names, positions and groups of them, and how messages name them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -27,27 +27,13 @@ class TiedScoresWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Features:
-    """The features of a table, or groups of them that are selected as a whole.
-
-    Attributes
-    ----------
-    n_features : int
-        Number of features.
-    names : ndarray of str or None
-        Their names.
-    labels : list or None
-        Labels of the groups; None if every feature is on its own.
-    owner : ndarray of int
-        The group of each feature; its own position without groups.
-    n_items : int
-        Number of groups, or of features without groups.
-    """
+    """The features of a table, or groups of them that are selected as a whole."""
 
     n_features: int
     names: NDArray[Any] | None
-    labels: list[Any] | None
-    owner: NDArray[np.intp]
-    n_items: int
+    labels: list[Any] | None  # of the groups; None if every feature is on its own
+    owner: NDArray[np.intp]  # the group of each feature; its own position without groups
+    n_items: int  # number of groups, or of features without groups
 
     def items(self, entry: Any, parameter: str) -> list[int]:
         """Return the groups, or the features without groups, that an entry of a parameter names.
@@ -57,6 +43,8 @@ class Features:
         labels, names = self.labels or [], () if self.names is None else self.names
         if entry in labels:
             return [labels.index(entry)]
+        if isinstance(entry, Integral) and any(isinstance(label, Integral) for label in labels):
+            raise ValueError(f"{parameter} holds {entry}, which is not the number of a group.")
         if isinstance(entry, str) and set(entry) & set("*?[") and entry not in names:
             matches = [item for item, label in enumerate(labels) if fnmatchcase(str(label), entry)]
             matches += [int(item) for item, name in zip(self.owner, names, strict=False) if fnmatchcase(name, entry)]
@@ -99,43 +87,43 @@ class Features:
 
 
 def read_groups(groups: Any, alone: Features) -> Features:
-    """Return the features of a table in their groups.
+    """Return the features of a table in their groups, given a label for each or a mapping of labels to features.
 
-    Parameters
-    ----------
-    groups : sequence of n_features labels, or mapping of label to features
-        The group of each feature; features that a mapping does not name are groups of their own.
-    alone : Features
-        The same features without groups.
+    Features that a mapping does not name are groups of their own.
     """
     n_features, names = alone.n_features, alone.names
     if isinstance(groups, Mapping):
-        labels: list[Any] = list(range(n_features)) if names is None else list(names)
-        taken: set[int] = set()
-        for label, members in groups.items():
-            for member in members:
-                position = alone.position(member, "groups")
-                if position in taken:
-                    raise ValueError(f"groups holds {alone.listed([position])} in more than one group.")
-                taken.add(position)
-                labels[position] = label
+        own: Any = range(n_features) if names is None else names
+        found = [(alone.position(member, "groups"), label) for label, members in groups.items() for member in members]
+        taken = dict(found)
+        if len(taken) < len(found):
+            twice = [position for position, times in Counter(next(zip(*found, strict=True))).items() if times > 1]
+            raise ValueError(f"groups holds {alone.listed(twice)} in more than one group.")
+        labels = [taken.get(position, label) for position, label in enumerate(own)]
+        if clash := [j for j, label in enumerate(own) if j not in taken and label in groups]:
+            raise ValueError(
+                f"groups has a group with the name of {alone.listed(clash)}, which is not in it. Rename it."
+            )
     else:
         labels = [label.item() if hasattr(label, "item") else label for label in groups]
-    if len(labels) != n_features:
-        sizes = f"{counted(len(labels), 'label')}, but X has {counted(n_features, 'feature')}"
-        raise ValueError(f"groups has {sizes}. Pass a label for each.")
-    distinct = list(dict.fromkeys(labels))
-    number = {label: i for i, label in enumerate(distinct)}
-    owner = np.array([number[label] for label in labels], dtype=np.intp)
+    given = np.fromiter(labels, dtype=object, count=len(labels))
+    owner, distinct = label_numbers(given, n_features, "groups", "features"), list(dict.fromkeys(labels))
     return Features(n_features, names, distinct, owner, len(distinct))
 
 
-def owners(groups: ArrayLike, n_features: int) -> NDArray[np.intp]:
-    """Return the number of the group of each feature for an array of labels."""
-    labels = np.asarray(groups)
-    if labels.shape != (n_features,):
-        raise ValueError(f"groups takes a label for each of the {n_features} features of X; got {labels.size}.")
-    return np.unique(labels, return_inverse=True)[1]
+def label_numbers(labels: ArrayLike, n: int, parameter: str, what: str) -> NDArray[np.intp]:
+    """Return the number of each label, of which there must be one for each of n rows or features."""
+    given = np.asarray(labels)
+    if given.shape != (n,):
+        raise ValueError(f"{parameter} takes a label for each of the {n} {what} of X; got the shape {given.shape}.")
+    cells = given.tolist()
+    missing = [type(cell).__name__ in ("NoneType", "NAType", "NaTType") or cell != cell for cell in cells]
+    if any(missing):
+        raise ValueError(
+            f"{parameter} has no value for {sum(missing)} of the {n} {what} of X; give each of them a label."
+        )
+    number = {label: i for i, label in enumerate(dict.fromkeys(cells))}
+    return np.array([number[label] for label in cells], dtype=np.intp)
 
 
 def listed(names: Sequence[Any]) -> str:
@@ -154,15 +142,34 @@ def check_names(names: Iterable[Any]) -> None:
         )
 
 
-def naming_text(X: Any, error: ValueError | TypeError) -> ValueError | TypeError:
+def checked_table(X: Any, check: Callable[..., Any], **options: Any) -> Any:
+    """Return a table of numbers as a check of scikit-learn returns it; raise an error that names the other features."""
+    if hasattr(X, "columns"):
+        check_names(X.columns)
+    # polars, and numpy where it is asked to, take dates for numbers.
+    kinds = zip(getattr(X, "columns", [0]), getattr(X, "dtypes", [getattr(X, "dtype", "")]), strict=False)
+    if dated := [name for name, kind in kinds if str(kind).lower().startswith(("date", "time", "duration"))]:
+        raise TypeError(_no_numbers(dated, "dates and times are no numbers"))
+    try:
+        table = check(X, accept_sparse="csr", dtype="numeric", **options)
+        # scikit-learn leaves categories as objects.
+        return table.astype(np.float64) if table.dtype == object else table
+    except (ValueError, TypeError) as error:
+        raise _naming_text(X, error) from error
+
+
+def _naming_text(X: Any, error: ValueError | TypeError) -> ValueError | TypeError:
     """Return an error that names the features of a table that do not convert to float, or the given one."""
     if not (reasons := _text_features(X)):
         return error
     # Those of numpy and scikit-learn may take a page, or print the table.
     why = min(next(iter(reasons.values())), str(error).partition("\n")[0], key=len)
-    return (TypeError if isinstance(error, TypeError) else ValueError)(
-        f"{listed(list(reasons))} of X cannot be read as numbers ({why}). Drop these features or encode them as "
-        "numbers first."
+    return (TypeError if isinstance(error, TypeError) else ValueError)(_no_numbers(list(reasons), why))
+
+
+def _no_numbers(names: Sequence[Any], why: str) -> str:
+    return (
+        f"{listed(names)} of X cannot be read as numbers ({why}). Drop these features or encode them as numbers first."
     )
 
 
@@ -196,19 +203,11 @@ def warn_of_ties(
         text = f"All {len(some)} features to choose from have the same score up to rounding"
     else:
         return
-    warn(
-        f"{text}: which ones were selected tells nothing. The method cannot tell them apart on this table; use another "
-        "method.",
-        TiedScoresWarning,
-        **where,
-    )
+    remedy = "The method cannot tell them apart on this table; use another method."
+    warn(f"{text}: which ones were selected tells nothing. {remedy}", TiedScoresWarning, **where)
 
 
-def warn_of_unusable(named: str, **where: Any) -> None:
-    """Warn of features that cannot be selected, by their names; ``where`` is passed on to ``warnings.warn``."""
-    warn(
-        f"Features with one value only, or missing in most rows, are never selected: {named}. Name them in must_keep "
-        "to select them all the same.",
-        UnusableFeaturesWarning,
-        **where,
-    )
+def warn_of_unusable(why: str, named: str, **where: Any) -> None:
+    """Warn of features that cannot be selected, with the reason; ``where`` is passed on to ``warnings.warn``."""
+    text = f"Features {why} are never selected: {named}."
+    warn(f"{text} Name them in must_keep to select them all the same.", UnusableFeaturesWarning, **where)

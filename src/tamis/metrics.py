@@ -43,9 +43,8 @@ def kmeans_accuracies(
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
     n_clusters = len(np.unique(np.asarray(labels)))
     accuracies = []
-    with warnings.catch_warnings():
-        # Rows that are alike leave clusters empty, and many labels look like numbers: neither concerns the score.
-        warnings.simplefilter("ignore")
+    # Rows that are alike leave clusters empty, and many labels look like numbers: neither concerns the score.
+    with warnings.catch_warnings(action="ignore"):
         for seed in seeds:
             model = KMeans(n_clusters, init=init, n_init=1, random_state=int(seed)).fit(X)
             true, found = (labels, model.labels_) if labels_test is None else (labels_test, model.predict(X_test))
@@ -119,12 +118,9 @@ def _ridge(G: Array, Y: Array, G_new: Array) -> Array:
 def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float:
     """Minimise generalised cross-validation, ``RSS / (n − tr H)²``."""
     penalties = n * np.logspace(-4, 2, 13)
-
-    def criterion(penalty: float) -> float:
-        shrink = values / (values + penalty)
-        return float((total - ((2 * shrink - shrink**2) * energies).sum()) / (n - 1 - shrink.sum()) ** 2)
-
-    return float(min(penalties, key=criterion))
+    shrink = values / (values + penalties[:, None])
+    criteria = (total - ((2 * shrink - shrink**2) * energies).sum(axis=1)) / (n - 1 - shrink.sum(axis=1)) ** 2
+    return float(penalties[criteria.argmin()])
 
 
 def redundancy(Z: Array, columns: ArrayLike) -> float:
@@ -177,8 +173,10 @@ def score_columns(
     return scores
 
 
-def random_columns(sample: Sample, size: int, n_lists: int, random_state: Any = 0) -> list[NDArray[np.intp]]:
-    """Draw lists of features that are not constant, to compare a list with."""
-    usable = np.flatnonzero(sample.Z.any(axis=0))
+def random_columns(
+    sample: Sample, selected: NDArray[np.intp], owner: NDArray[np.intp], n_lists: int, random_state: Any = 0
+) -> list[NDArray[np.intp]]:
+    """Draw lists of as many features of the file, none of them constant, as a list has; ``owner`` is that of each."""
+    usable, size = np.unique(owner[sample.Z.any(axis=0)]), len(np.unique(owner[selected]))
     rng = check_random_state(random_state)
-    return [rng.permutation(usable)[:size] for _ in range(n_lists)]
+    return [np.flatnonzero(np.isin(owner, rng.permutation(usable)[:size])) for _ in range(n_lists)]

@@ -26,21 +26,12 @@ class ScaledTable:
 
     A dense array is scaled once, into a copy. A CSR matrix stays sparse, and its blocks are scaled when they are
     taken. Both have the same bits, hence the same selections.
-
-    Attributes
-    ----------
-    stored : ndarray or CSR matrix
-        The columns: scaled if dense, as they were if sparse.
-    columns : ndarray of int
-        Their positions among the ``n_features`` of X.
-    mean, center, spread : ndarray
-        Mean of each scaled column, and what was subtracted from it and divided by.
     """
 
-    stored: Any
-    columns: NDArray[np.intp]
+    stored: Any  # the columns: scaled if dense, as they were if sparse
+    columns: NDArray[np.intp]  # their positions among the features of X
     n_features: int
-    mean: Array
+    mean: Array  # of each scaled column
     center: Array
     spread: Array
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.features import owners
+from tamis.features import label_numbers
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import STRICT_FDR
 from tamis.structure.find import Structure, examine
@@ -71,7 +71,7 @@ def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) 
     """
     rng = np.random.default_rng(random_state)
     sample, rows = sample_rows(X, rng, 2**24)
-    owner = None if groups is None else owners(groups, sample.shape[1])
+    owner = None if groups is None else label_numbers(groups, sample.shape[1], "groups", "features")
     structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object), owner)
     if not structure.n_structured:
         raise NoStructureError(

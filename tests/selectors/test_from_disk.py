@@ -1,9 +1,14 @@
 """Baselines on tables that stay on disk."""
 
-import numpy as np
+import re
+from pathlib import Path
 
-from tamis import LaplacianScore, RandomSubset, VarianceScore
+import numpy as np
+import pytest
+
+from tamis import RSR, LaplacianScore, RandomSubset, VarianceScore
 from tamis.io.sources import RowBlocks, open_source
+from tamis.selectors import SELECTORS
 
 
 def test_baselines_from_disk(blobs, tmp_path, monkeypatch):
@@ -16,6 +21,16 @@ def test_baselines_from_disk(blobs, tmp_path, monkeypatch):
     sampled = LaplacianScore(2).fit(stored)
     assert set(blobs.groups[sampled.selected_]) <= {0, 1}
     assert not np.allclose(sampled.scores_, LaplacianScore(2).fit(blobs.X).scores_)
+
+
+def test_those_that_need_the_whole_table_name_all_that_do_not(blobs):
+    able = {cls.__name__ for cls in map(SELECTORS.__getitem__, SELECTORS) if cls._from_disk}
+    with pytest.raises(TypeError, match="RSR needs the whole table in memory") as raised:
+        RSR(2).fit(RowBlocks([blobs.X]))
+    assert set(re.findall(r"\w+", str(raised.value).partition("or use ")[2])) - {"or"} == able
+    page = (Path(__file__).parents[2] / "docs/out-of-core.md").read_text()
+    paragraph = page.partition("**What can be fitted.**")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`(\w+)`", paragraph)) == able
 
 
 def test_names_come_from_the_source(blobs):

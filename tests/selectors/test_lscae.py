@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tamis import CAE, LSCAE, ConcreteLaplacian, Recipe
+from tamis.features import UnusableFeaturesWarning
 from tamis.synthetic import moons_with_copies
 
 
@@ -24,6 +25,16 @@ def test_one_and_two_threads_pick_the_same(n_rows, n_features, k):
     fits = (LSCAE(k, n_jobs=n, max_epochs=8, random_state=0) for n in (1, 2))
     one, two = (fit.fit(X) for fit in fits)
     np.testing.assert_array_equal(one.selected_, two.selected_)
+
+
+def test_a_group_may_hold_a_constant_feature(rng):
+    X = np.hstack([rng.standard_normal((300, 1)) + 0.4 * rng.standard_normal((300, 3)), np.zeros((300, 1))])
+    for order in ([0, 1, 2, 3], [3, 0, 1, 2]):
+        groups = np.array(["a", "b", "c", "c"])[order]
+        with pytest.warns(UnusableFeaturesWarning):
+            selector = LSCAE(1, groups=groups, random_state=0).fit(X[:, order])
+        assert np.isfinite(selector.structure_.directions.loadings).all()
+        assert len(selector.selected_groups_) == 1
 
 
 def test_terms_of_the_three_selectors(blobs, quick):

@@ -47,8 +47,8 @@ def test_filler_is_told_of_and_marked(selector, planted):
     assert n_filler == 20 - n_structured > 0
     (warning,) = (entry for entry in caught if entry.category is FillerWarning)
     assert str(warning.message) == (
-        f"Only {n_structured} features carry structure above chance; {n_filler} of the 20 selected ones are filler "
-        f"(see filler_). Select at most {n_structured} features, or collect more rows."
+        f"Only {n_structured} features that may be selected carry structure above chance; {n_filler} of the 20 "
+        f"selected ones are filler (see filler_). Select at most {n_structured} features, or collect more rows."
     )
     assert warning.filename == __file__
     np.testing.assert_array_equal(found.filler_, found.support_ & ~found.structure_.structured)
@@ -60,7 +60,7 @@ def test_filler_is_told_of_and_marked(selector, planted):
 @pytest.mark.filterwarnings("always::tamis.structure.candidates.FillerWarning")
 def test_noise_is_told_of(selector):
     X = np.random.default_rng(3).standard_normal((200, 30))
-    with pytest.warns(FillerWarning, match="No feature carries structure above chance; the 5 selected ones are the"):
+    with pytest.warns(FillerWarning, match="No feature that may be selected carries structure above chance; the 5"):
         found = fit(selector, X, 5)
     assert found.filler_.sum() == found.support_.sum() == 5
     assert not found.verdict_.trusted

@@ -107,17 +107,14 @@ class LLCFS(ScaledSelector):
             if np.abs(relevances - before).sum() < self.tol:
                 break
         if self.n_iter_ == 1 and relevances is before:
-            self._warn_of_separation()
+            warn(
+                "LLCFS learnt nothing: every row has all its neighbours in its own cluster, so that no feature is "
+                "needed to predict the cluster, and all features have the same score. Raise "
+                f"n_neighbors={self.n_neighbors} above the size of the clusters, or n_clusters={self.n_clusters_}.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
         return relevances
-
-    def _warn_of_separation(self) -> None:
-        warn(
-            "LLCFS learnt nothing: every row has all its neighbours in its own cluster, so that no feature is needed "
-            "to predict the cluster, and all features have the same score. Raise "
-            f"n_neighbors={self.n_neighbors} above the size of the clusters, or n_clusters={self.n_clusters_}.",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
 
 
 def weighted_kernel(table: ScaledTable, relevances: Array) -> Array:

@@ -1,23 +1,26 @@
 """LSCAE: reconstruction and Laplacian score together (Shaham, Lindenbaum, Svirsky and Kluger, 2022)."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import fields, replace
 from hashlib import sha256
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.base import FeatureSelector, Selection, Task
 from tamis.lscae.recipe import PRESETS, Recipe
+from tamis.selectors import parameters as p
 from tamis.structure.candidates import rank_rest
+from tamis.structure.sample import MAX_KEPT_CELLS, sample_rows
 
 if TYPE_CHECKING:
     from tamis.lscae.checkpoint import Checkpointer
@@ -31,7 +34,7 @@ NOT_THE_FIT = ("callbacks", "checkpoint_dir", "checkpoint_every", "n_jobs", "ran
 """Parameters that do not tell one fit from another."""
 
 
-@dataclass(eq=False, repr=False)
+@p.with_parameters
 class LSCAE(FeatureSelector):
     r"""Select features that carry the structure of a table and are not copies of each other.
 
@@ -40,7 +43,7 @@ class LSCAE(FeatureSelector):
     directions of the structured features, and a diffusion score measures how smooth the shown features are on the
     graph that they span themselves. Both together,
 
-    .. math:: J = \log s - \log \frac{\operatorname{trace}(G^\top P^t G)}{\operatorname{trace}(G^\top G)},
+    .. math:: J = \log s - \log \operatorname{trace}(G^\top P^t G),
 
     with s the share of the directions that is not explained, are minimised by gradient descent while the temperature of
     the layer falls: the second term discards nuisance, the first one copies. At last single features are exchanged
@@ -81,8 +84,9 @@ class LSCAE(FeatureSelector):
     Attributes
     ----------
     support_, selected_, ranking_, scores_, n_features_in_, feature_names_in_
-        As for every selector; the score of a feature is its largest selection probability; in that of a selected one,
-        every feature that its unit may show counts by its squared correlation.
+        As for every selector; the score of a candidate is its largest selection probability; in that of a selected one,
+        every feature that its unit may show counts by its squared correlation. Other features have negative scores, by
+        their evidence.
     structure_ : Structure
         Which features carry structure; None if that was not tested.
     filler_ : ndarray of bool
@@ -117,21 +121,17 @@ class LSCAE(FeatureSelector):
     (150, 2)
     """
 
-    n_features_to_select: int | str | None = None
-    _: KW_ONLY
-    recipe: str | Recipe | None = None
-    max_epochs: int | None = None
-    batch_size: int | None = None
-    n_init: int | None = None
-    scale: str | None = "standard"
-    must_keep: Sequence[int | str] = ()
-    never: Sequence[int | str] = ()
-    device: str = "auto"
-    n_jobs: int | None = None
-    callbacks: "Callback | Sequence[Callback]" = ()
-    checkpoint_dir: str | PathLike[str] | None = None
-    checkpoint_every: float = 120.0
-    random_state: Any = None
+    recipe: Annotated[str | Recipe | None, StrOptions(set(PRESETS)), Recipe, None] = None
+    max_epochs: p.OptionalCount = None
+    batch_size: p.OptionalBatchSize = None
+    n_init: p.OptionalCount = None
+    scale: p.Scale = "standard"
+    device: p.Device = "auto"
+    n_jobs: Annotated[int | None, Integral, None] = None
+    callbacks: Annotated["Callback | Sequence[Callback]", tuple, list, callable, None] = ()
+    checkpoint_dir: Annotated[str | PathLike[str] | None, str, PathLike, None] = None
+    checkpoint_every: p.NonNegative = 120.0
+    random_state: p.Seed = None
 
     _from_disk = "batches"
     _allows_missing = True
@@ -141,21 +141,6 @@ class LSCAE(FeatureSelector):
         return not self.resolved_recipe().uses_codes
 
     _presets: ClassVar[dict[str, Recipe]] = PRESETS
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **FeatureSelector._parameter_constraints,
-        "recipe": [StrOptions(set(PRESETS)), Recipe, None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 3, None, closed="left"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left"), None],
-        "scale": [StrOptions({"standard", "center"}), None],
-        "device": [str],
-        "n_jobs": [Integral, None],
-        "callbacks": [tuple, list, callable, None],
-        "checkpoint_dir": [str, PathLike, None],
-        "checkpoint_every": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-    }
 
     @classmethod
     def from_paper(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
@@ -173,31 +158,9 @@ class LSCAE(FeatureSelector):
         LSCAE
             Not fitted yet.
         """
-        return cls._from_preset("paper", n_features_to_select, changes)
-
-    @classmethod
-    def from_public_code(cls, n_features_to_select: int | str | None = None, **changes: Any) -> Self:
-        """Return a selector with the defaults of the authors' public code, except for what is changed.
-
-        Parameters
-        ----------
-        n_features_to_select : int, "auto" or None, default=None
-            As for the class.
-        **changes : dict
-            Parameters of the selector, or fields of the recipe, that are changed.
-
-        Returns
-        -------
-        LSCAE
-            Not fitted yet.
-        """
-        return cls._from_preset("public-code", n_features_to_select, changes)
-
-    @classmethod
-    def _from_preset(cls, name: str, k: int | str | None, changes: dict[str, Any]) -> Self:
         own = {field for field in changes if field not in cls._parameter_constraints}
-        recipe = replace(cls._presets[name], **{field: changes.pop(field) for field in own}) if own else name
-        return cls(k, recipe=recipe, **changes)
+        recipe = replace(cls._presets["paper"], **{field: changes.pop(field) for field in own}) if own else "paper"
+        return cls(n_features_to_select, recipe=recipe, **changes)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``recipe__self_loops=True`` changes a field of the recipe, also of a preset."""
@@ -242,7 +205,7 @@ class LSCAE(FeatureSelector):
                 raise TypeError(f"callbacks takes functions of an epoch's record; got {callback!r}.")
         seed, checkpointer = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)), None
         if self.checkpoint_dir is not None:
-            checkpointer = self._checkpointer(Path(self.checkpoint_dir), task, seed)
+            checkpointer = self._checkpointer(Path(self.checkpoint_dir), X, task, seed)
             seed = int(checkpointer.identity["seed"])
         with one_thread():
             result = fit(
@@ -258,17 +221,20 @@ class LSCAE(FeatureSelector):
             )
         return self._keep(result, task)
 
-    def _checkpointer(self, folder: Path, task: Task, seed: int) -> "Checkpointer":
+    def _checkpointer(self, folder: Path, X: Any, task: Task, seed: int) -> "Checkpointer":
         from tamis.lscae.checkpoint import Checkpointer, saved_seed
 
         seed = saved_seed(folder, seed) if self.random_state is None else seed
-        return Checkpointer(folder, self._identity(task, seed), float(self.checkpoint_every))
+        return Checkpointer(folder, self._identity(X, task, seed), float(self.checkpoint_every))
 
-    def _identity(self, task: Task, seed: int) -> dict[str, str]:
+    def _identity(self, X: Any, task: Task, seed: int) -> dict[str, str]:
         """Return what tells this fit from others."""
         parameters = {k: repr(v) for k, v in self.get_params(deep=False).items() if k not in NOT_THE_FIT}
-        statistics = task.statistics
-        digest = sha256(statistics.mean.tobytes() + statistics.std.tobytes()).hexdigest()[:16]
+        # Some rows, too, since tables of ranks have equal statistics.
+        sample, _ = sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS)
+        cells = (sample.data, sample.indices, sample.indptr) if issparse(sample) else (sample,)
+        parts = (part.tobytes() for part in (task.statistics.mean, task.statistics.std, *cells))
+        digest = sha256(b"".join(parts)).hexdigest()[:16]
         return {"selector": type(self).__name__, "data": digest, "seed": str(seed), **parameters}
 
     def _keep(self, result: "Result", task: Task) -> Selection:
@@ -307,6 +273,8 @@ class LSCAE(FeatureSelector):
             All features in the units of the data seen by ``fit``; the selected ones are returned as given.
         """
         check_is_fitted(self)
+        if hasattr(X_selected, "columns") and list(X_selected.columns) != list(self.get_feature_names_out()):
+            raise ValueError(f"reconstruct takes the features {list(self.get_feature_names_out())}, in this order.")
         given = check_array(X_selected, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
         given = given.toarray() if hasattr(given, "toarray") else given
         if given.shape[1] != self.support_.sum():

@@ -88,9 +88,8 @@ def sparse_weights(table: ScaledTable, targets: Array, n_nonzero: int) -> Array:
     """Follow the least-angle path of every target up to ``n_nonzero`` weights; one row per target."""
     n, d = table.shape
     path: dict[str, Any] = {"max_iter": n_nonzero, "method": "lar", "return_path": False, "copy_X": True}
-    with warnings.catch_warnings():
-        # Copies of features already taken are passed over by the path, which warns of each.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # Copies of features already taken are passed over by the path, which warns of each.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         if d > n:
             dense = table.dense()
             return np.array([lars_path(dense, y, **path)[2] for y in targets.T])

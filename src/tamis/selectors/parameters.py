@@ -14,6 +14,7 @@ from tamis.selectors.neighbour_graph import BANDWIDTHS
 Selector = TypeVar("Selector", bound=FeatureSelector)
 
 _COUNT = Interval(Integral, 1, None, closed="left")
+_BATCH = Interval(Integral, 3, None, closed="left")
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 
 Count = Annotated[int, _COUNT]
@@ -21,7 +22,8 @@ OptionalCount = Annotated[int | None, _COUNT, None]
 Positive = Annotated[float, _POSITIVE]
 NonNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 Bandwidth = Annotated[str | float, StrOptions(set(BANDWIDTHS)), _POSITIVE]
-BatchSize = Annotated[int, Interval(Integral, 3, None, closed="left")]
+BatchSize = Annotated[int, _BATCH]
+OptionalBatchSize = Annotated[int | None, _BATCH, None]
 Device = Annotated[str, str]
 Scale = Annotated[str | None, StrOptions({"standard", "center"}), None]
 Seed = Annotated[Any, "random_state"]
