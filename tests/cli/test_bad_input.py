@@ -110,6 +110,7 @@ OPTIONS = {
     "bad value": (["-k", "2", "--set", "max_epochs=-3"], "--set max_epochs must be"),
     "bad field": (["-k", "2", "--set", "diffusion_steps=0"], "recipe: diffusion_steps takes a positive whole number"),
     "image shape": (["-k", "2", "--image-shape", "2x2"], "makes 4 pixels, but the table has 3 features"),
+    "seed below zero": (["-k", "2", "--seed", "-1"], "--seed takes a whole number of at least 0, below 2**32; got -1."),
     "odd image shape": (["-k", "2", "--image-shape", "wide"], "--image-shape takes HEIGHTxWIDTH"),
 }
 
@@ -202,6 +203,7 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
     ("arguments", "sentence"),
     [
         (["evaluate", "t.csv", "-f", "a,x"], "--features names 'x'"),
+        (["evaluate", "t.csv", "-f", "a", "--seed", str(2**32)], "at least 0, below 2**32; got 4294967296."),
         (["evaluate", "t.csv", "-f", "none.txt"], "none.txt: there is no such file"),
         (["curve", "t.csv", "-k", "1,x", "-o", "out"], "-k takes numbers such as 10,20,50"),
         (["curve", "t.csv", "-k", "2,9", "-o", "out"], "-k 9 asks for more than the 3 features"),
@@ -281,3 +283,22 @@ def test_random_bytes_are_no_selector(run, tmp_path, content):
     (tmp_path / "s.tamis").write_bytes(content)
     (tmp_path / "t.csv").write_text(GOOD)
     assert_one_sentence(run("apply", tmp_path / "s.tamis", tmp_path / "t.csv"), "s.tamis", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("id", "text that differs in every row, as identifiers do); to use it, pass --keep id."),
+        ("word", "it has one value only); name another feature."),
+        ("mixed", "numbers mixed with 'low'); to use it, pass --na-values low."),
+        ("cluster", "it holds the labels); name another feature."),
+        ("nothing", "it has no value at all); name another feature."),
+    ],
+)
+def test_a_feature_that_was_left_out_is_not_called_unknown(run, tmp_path, name, reason):
+    lines = [f"s{i},same,{i if i else 'low'},{i % 2},,{i * i % 7},{i}.5" for i in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,word,mixed,cluster,nothing,a,b", *lines]))
+    for options in (["evaluate", "-f"], ["select", "-k", 2, "-m", "variance", "--must-keep"]):
+        found = run(options[0], "t.csv", "--labels", "cluster", *options[1:], f"a,{name}")
+        assert found.exit_code == 2
+        assert f" names '{name}', which was left out ({reason}" in found.stderr

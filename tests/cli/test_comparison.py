@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 from tamis.cli import fitting
@@ -17,6 +18,17 @@ def test_curve_suggests_a_size(run, table_file, roles, quick_options, tmp_path):
         "result.json",
         "report.html",
     }
+
+
+def test_curve_and_select_agree_where_cells_are_missing(run, tmp_path):
+    rng = np.random.default_rng(3)
+    X = np.repeat(rng.standard_normal((300, 4)), 3, axis=1) + 0.5 * rng.standard_normal((300, 12))
+    X[rng.random(X.shape) < 0.35] = np.nan
+    lines = [",".join("" if np.isnan(cell) else repr(cell) for cell in row) for row in X.tolist()]
+    (tmp_path / "t.csv").write_text("\n".join([",".join("abcdefghijkl"), *lines]))
+    method = ["-m", "structure-pursuit", "--json"]
+    chosen = json.loads(run("select", "t.csv", *method).stdout)["k"]
+    assert json.loads(run("curve", "t.csv", *method).stdout)["suggested_k"] == chosen
 
 
 def test_the_page_of_a_curve_holds_every_list(run, table_file, roles, tmp_path):

@@ -140,3 +140,37 @@ def test_text_among_parts_is_left_out_with_a_word(stored):
     table = read(stored / "parts", Request())
     assert "id" not in table.feature_names
     assert [(found.kind, found.features) for found in table.report.findings] == [("left out", ("id",))]
+
+
+def test_identifiers_are_left_out_whole_and_in_pieces(tmp_path, rng):
+    columns = {"patient_id": rng.permutation(40) + 100, "row": np.arange(1, 41), "line": np.arange(40)}
+    columns |= {"a": rng.standard_normal(40), "late": [*range(20), *range(20)], "flag": rng.integers(0, 2, 40) > 0}
+    parquet.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=15)
+    for keep, names in (((), ["a", "late", "flag"]), (("l*", "row"), ["row", "line", "a", "late", "flag"])):
+        for in_pieces in (True, False):
+            table = read(tmp_path / "t.parquet", Request(keep=keep, in_pieces=in_pieces))
+            assert table.feature_names.tolist() == names
+            assert "'patient_id' (numbers that differ in every row, as identifiers do" in table.report.lines()[1]
+    with pytest.raises(TableError, match="--keep names 'rows', which is not a feature of the file; did you mean 'row'"):
+        read(tmp_path / "t.parquet", Request(keep=("rows",), in_pieces=True))
+
+
+def test_identifiers_that_were_selected_are_read_in_pieces(tmp_path, rng):
+    parquet.write_table(pa.table({"id": rng.permutation(40), "a": rng.standard_normal(40)}), tmp_path / "t.parquet")
+    assert read(tmp_path / "t.parquet", Request(only=("id",), in_pieces=True)).shape == (40, 1)
+
+
+def test_the_index_of_pandas_names_the_samples_in_pieces_too(tmp_path, rng):
+    index = rng.permutation(40) + 100
+    pandas.DataFrame({"a": rng.standard_normal(40)}, index=index).to_parquet(tmp_path / "t.parquet")
+    for in_pieces in (True, False):
+        table = read(tmp_path / "t.parquet", Request(in_pieces=in_pieces))
+        assert table.feature_names.tolist() == ["a"]
+        assert table.sample_names.tolist() == [str(name) for name in index]
+
+
+def test_a_table_of_identifiers_and_words_is_refused_in_pieces(tmp_path):
+    parquet.write_table(pa.table({"id": range(20), "a": ["x", "y"] * 10}), tmp_path / "t.parquet")
+    told = "no feature is left to select from: 'id' .it counts the rows; to use it: --keep id.; 'a' .not numbers"
+    with pytest.raises(TableError, match=told):
+        read(tmp_path / "t.parquet", Request(in_pieces=True))

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tamis.cli import fitting
 from tamis.io.errors import TableError
-from tamis.io.readers import Table, read
+from tamis.io.readers import Request, Table, read
 from tamis.io.readers.missing import fill
 from tamis.selectors.variance import VarianceScore
 
@@ -63,6 +63,16 @@ def read_text(path, text):
     return read(path)
 
 
+def test_numbers_that_mark_missing_cells_are_those_of_the_file(tmp_path):
+    rows = "m,yes,1970-01-01,0,0\nf,no,1970-01-02,3,5\nm,no,1970-01-03,2,6\n0,0,0,1,5\n"
+    (tmp_path / "t.csv").write_text("sex,smoker,day,visits,code\n" + rows * 4)
+    table = read(tmp_path / "t.csv", Request(na_values=("0",), categorical=("code",)))
+    assert table.feature_names.tolist() == ["sex=m", "smoker", "day", "visits", "code=6"]
+    gap = np.nan
+    expected = [[1, 1, 0, gap, gap], [0, 0, 1, 3, 0], [1, 0, 2, 2, 1], [gap, gap, gap, 1, 0]]
+    np.testing.assert_array_equal(table.X[:4], expected)
+
+
 def test_gaps_of_sparse_tables_are_filled_sparsely():
     X = sparse.csr_array(np.array([[0, 5.0], [np.nan, 0], [0, 7], [4, 8]]))
     report = read_report(X)
@@ -97,6 +107,19 @@ def test_compare_says_for_which_methods_gaps_are_kept(run, gaps, tolerant, tmp_p
 def test_methods_tell_by_their_tag_whether_they_take_gaps(tolerant):
     assert fitting.allows_missing("variance")
     assert not fitting.allows_missing("random")
+
+
+def test_kept_features_are_candidates_though_mostly_missing(run, tmp_path, rng):
+    X = np.repeat(rng.standard_normal((60, 1)), 4, axis=1) + 0.1 * rng.standard_normal((60, 4))
+    X[:, 1], X[20:, 3] = 7, np.nan
+    lines = [",".join("" if np.isnan(cell) else repr(cell) for cell in row) for row in X.tolist()]
+    (tmp_path / "t.csv").write_text("\n".join(["a,still,b,gaps", *lines]))
+    result = run("select", "t.csv", "-k", 3, "-m", "structure-pursuit", "--keep", "gaps", "--json")
+    assert sorted(entry["feature"] for entry in json.loads(result.stdout)["selected"]) == ["a", "b", "gaps"]
+    assert [line for line in result.stderr.splitlines() if "note:" in line] == [
+        "tamis: note: Features with one value only are never selected: feature 'still'. Name them with --must-keep to "
+        "select them all the same."
+    ]
 
 
 @pytest.mark.parametrize(

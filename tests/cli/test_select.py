@@ -46,6 +46,9 @@ def test_what_was_left_out_is_said_before_a_table_without_structure_ends_the_run
     assert result.exit_code == 3
     assert "'c' (numbers mixed with 'n.d.'; to use it: --na-values n.d.)" in result.stderr.replace("\n", " ")
     assert "nothing to choose" in result.stderr.splitlines()[-1]
+    named = run("select", "t.csv", "-k", 1, "-m", "variance")
+    assert named.exit_code == 0
+    assert "Do not trust this selection." in named.stderr
 
 
 def test_labels_never_change_the_choice(run, table_file, quick_options, tmp_path):
@@ -108,7 +111,7 @@ def test_constant_features_are_noted_by_name(run, table_file, quick_options, tmp
     table_file.write_text("\n".join([lines[0] + ",still", *(line + ",7" for line in lines[1:])]))
     result = run("select", table_file, "-k", 2, "--index", "id", *quick_options)
     assert result.exit_code == 0
-    assert "tamis: note: 1 feature holds one value only and was left out: 'still'." in result.stderr
+    assert "tamis: note: Features with one value only are never selected: feature 'still'. Name" in result.stderr
 
 
 def test_images_get_a_pixel_map(run, tmp_path, rng, quick_options):

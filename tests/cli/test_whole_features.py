@@ -38,6 +38,14 @@ def test_select_lists_features_of_the_file(run, mixed, tmp_path):
     assert [line.split(",")[1] for line in reduced[1:5]] == ['"p"', '"q"', '"r"', '"s"']
 
 
+@pytest.mark.parametrize("shape", ["2x2", "7x1"])
+def test_levels_of_categories_are_no_pixels(run, mixed, shape):
+    refused = run("select", mixed, "-k", 2, "-m", "variance", "--image-shape", shape)
+    assert refused.exit_code == 2
+    assert "--image-shape takes a table of pixels, and this one holds categories; leave it out." in refused.stderr
+    assert "Read:" not in refused.stderr
+
+
 def test_lists_of_the_user_name_whole_features(run, mixed):
     options = ["-k", 2, "-m", "variance", "--must-keep", "kind", "--never", "a", "-o", "out", "--json"]
     document = json.loads(run("select", mixed, *options).stdout)
@@ -67,6 +75,13 @@ def test_apply_takes_all_selected_features_or_none(run, mixed, tmp_path, cells, 
     assert "the selected feature 'a' cannot be taken: it " in refused.stderr
     assert reason in refused.stderr
     assert not (tmp_path / "small.csv").exists()
+
+
+def test_apply_names_features_that_are_missing_and_not_their_levels(run, mixed):
+    run("select", mixed, "-k", 3, "-m", "variance", "-o", "out")
+    mixed.write_text("a,b\n1,2\n")
+    refused = run("apply", "out/selector.tamis", mixed, "-o", "small.csv")
+    assert "2 of the 3 selected features are not in the file: 'kind', 'c'; the features are 'a', 'b'." in refused.stderr
 
 
 def test_one_sample_with_one_feature_is_told_so(run, mixed, tmp_path):

@@ -82,3 +82,17 @@ def test_a_category_is_one_feature(mixed):
     assert found["size"].nearest == "kind"
     assert found["noise"].why == "Left out: it is like none of the chosen."
     assert found["noise"].evidence.startswith("no dependence above chance; p = ")
+
+
+def test_levels_are_no_evidence_for_their_category_and_pay_once_for_their_number(tmp_path, rng):
+    from tamis import StructurePursuit, VarianceScore
+
+    lines = [f"{rng.normal():.3f},{'pqr'[rng.integers(3)]},{rng.normal():.3f}" for _ in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(["size,kind,noise", *lines]))
+    table = read(tmp_path / "t.csv")
+    found = analyse(VarianceScore(3, never=[0, 4]).fit(table.X), table)
+    assert not found.structured.any()
+    groups = owners(table)
+    selector = StructurePursuit(1, groups=groups, random_state=0).fit(table.X)
+    found = analyse(selector, table, selector.structure_)
+    np.testing.assert_array_equal(found.pvalues, selector.structure_.pvalues[[0, 1, 4]])

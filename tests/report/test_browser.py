@@ -131,7 +131,7 @@ def test_the_table_filters_and_says_how_many(opened):
     tab.get_by_label("Search").fill("<SCRIPT>")
     assert NASTY in names(tab)
     count = len(names(tab))
-    assert tab.locator("#count").inner_text() == f"{count} of 10 features"
+    assert tab.locator("#count").inner_text() == f"{count} of 10 rows"
     tab.get_by_label("Search").fill("")
     tab.get_by_label("chosen only").check()
     assert len(names(tab)) == 4

@@ -63,3 +63,18 @@ def test_a_bar_per_programme(programmes):
     (bars,) = coverage_figure(programmes).data
     assert bars["x"] == [0.7, 1.0]
     assert bars["text"] == ["1 of 2", "1 of 1"]
+
+
+def test_selected_genes_without_a_programme_are_listed(genes, programmes, tmp_path):
+    genes.loc["OTHER", "tamis_selected"] = True
+    text = write_panel(tmp_path / "p.html", genes, programmes, title="Cells").read_text()
+    assert '<th scope="row">none</th><td><ol class="chips"><li>OTHER</li></ol>' in text
+
+
+def test_without_programmes_nothing_is_recommended(genes, programmes, tmp_path):
+    genes["tamis_structured"], genes["tamis_programme"], genes.attrs["n_filler"] = False, "", 2
+    text = write_panel(tmp_path / "p.html", genes, programmes[:0], title="Cells").read_text()
+    assert "order nothing yet" in text
+    assert "Collect more cells, and check that the right matrix was read." in text
+    for untrue in ("Order at most", "they predict", "What the panel misses", "How much of each programme"):
+        assert untrue not in text

@@ -169,8 +169,6 @@ def methods() -> None:
     from tamis.cli.words import in_options
     from tamis.selectors import SELECTORS
 
-    def sentence(docstring: str) -> str:
-        return in_options(re.sub(r",? *:math:`[^`]*`", "", docstring.strip().partition("\n")[0]))
-
-    rows = [[name, sentence(SELECTORS[name].__doc__ or "")] for name in SELECTORS]
+    sentences = {name: (selector.__doc__ or "").strip().partition("\n")[0] for name, selector in SELECTORS.items()}
+    rows = [[name, in_options(re.sub(r",? *:math:`[^`]*`", "", text))] for name, text in sentences.items()]
     print_table("Methods", ["method", "what it does"], rows)

@@ -58,9 +58,9 @@ class _Comparison:
                 fitting.size_for(read, max(self.sizes))
             self.table = fitting.fill_for(read, None if way == "keep" else way, None)
             fitting.check_rows(self.table)
-            if self.command == "curve":
-                self._suggest()
             tables, settings = self._tables(read), {method: self._own_settings(method) for method in self.methods}
+            if self.command == "curve":
+                self._suggest(tables[self.given.method])
             if not given.json:
                 output.print_read(self._told(tables))
             self._fit_all(tables, settings, bar)
@@ -68,10 +68,10 @@ class _Comparison:
                 self._write()
         self._show()
 
-    def _suggest(self) -> None:
+    def _suggest(self, table: Table) -> None:
         """Find the number of features that explains the structure, and sizes around it if none were named."""
         try:
-            self.suggested = fitting.size_for(self.table)
+            self.suggested = fitting.size_for(table)
         except o.NoStructureFoundError:
             if not self.sizes:
                 raise
@@ -111,7 +111,7 @@ class _Comparison:
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
                 scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
-                random = random_means(sample, len(selected), self.table.y, RANDOM_LISTS, self.seed)
+                random = random_means(sample, selected, self.table, RANDOM_LISTS, self.seed)
                 name = f"k = {k}" if self.command == "curve" else method
                 names = self.table.names_of(selected)
                 self.entries.append(Entry(name, method, k, self.seed, names, scores, random, seconds))

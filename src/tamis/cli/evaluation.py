@@ -1,7 +1,6 @@
 """``evaluate`` a list of features against random ones; ``check`` a file; ``apply`` a saved selector to it."""
 
 import csv
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -22,10 +21,13 @@ from tamis.io.sources.source import nameless
 from tamis.io.writers import write_table
 from tamis.metrics import dense_sample, random_columns, score_columns
 from tamis.report import Entry, finding_rows
+from tamis.report.analysis import owners
 from tamis.reprs import counted
 from tamis.verdict import Verdict, judge_table
 
 LESS_IS_BETTER = ("redundancy",)
+ROUNDING = 1e-9
+"""Scores whose relative difference is smaller are equal: sums in another order differ in their last digits."""
 
 
 def evaluate(given: Any) -> None:
@@ -56,7 +58,8 @@ def _scored(table: Any, columns: Any, given: Any, bar: Bar) -> list[Entry]:
     """Return the list with its scores, and random lists with theirs."""
     bar.stage("Scoring")
     sample, chosen, entries = dense_sample(table.X, random_state=given.seed), table.names_of(columns), []
-    for done, drawn in enumerate([columns, *random_columns(sample, len(columns), given.random_lists, given.seed)]):
+    lists = random_columns(sample, columns, owners(table), given.random_lists, given.seed)
+    for done, drawn in enumerate([columns, *lists]):
         bar.move(done, given.random_lists)
         scores = score_columns(sample, drawn, table.y, random_state=given.seed)
         name = f"random list {done}" if done else "list"
@@ -69,7 +72,8 @@ def _parts(entries: list[Entry], verdict: Verdict) -> dict[str, Any]:
     first, random = entries[0], {}
     for name, value in first.scores.items():
         values = np.array([entry.scores[name] for entry in entries[1:]])
-        better = int((value < values if name in LESS_IS_BETTER else value > values).sum())
+        gains = (values - value) * (1 if name in LESS_IS_BETTER else -1)
+        better = int((gains > ROUNDING * np.abs(values)).sum())
         random[name] = {"mean": values.mean(), "min": values.min(), "max": values.max()}
         random[name] |= {"lists": len(values), "better_than": better}
     told = {"features": first.selected, "seed": first.seed, "scores": first.scores, "random_lists": random}
@@ -92,35 +96,31 @@ def _print(document: dict[str, Any], given: Any, verdict: Verdict) -> None:
 def listed_features(entry: str) -> tuple[str, ...]:
     """Read a list of features: a saved selector, a file with one a line or a column "feature", or ``a,b,c``."""
     path = Path(entry)
-    if not path.is_file():
-        if path.suffix in (".tamis", ".txt", ".csv"):
-            raise UsageError(f"{entry}: there is no such file.")
-        return split([entry])
-    if path.suffix != ".tamis":
-        return _from_text(path)
-    return saved_names(path, lambda selector: selector.selected_)
+    if not path.is_file() and path.suffix in (".tamis", ".txt", ".csv"):
+        raise UsageError(f"{entry}: there is no such file.")
+    if path.suffix == ".tamis":
+        selector = tamis.load(path)
+        return saved_names(selector, selector.selected_)
+    if not (names := _from_text(path) if path.is_file() else split([entry])):
+        raise UsageError(f"{entry!r} lists no features; pass a,b,c, or a file with one a line.")
+    return names
 
 
-def saved_names(path: Path, places: Callable[[Any], Any]) -> tuple[str, ...]:
+def saved_names(selector: Any, places: Any) -> tuple[str, ...]:
     """Return some names of a saved selector's features; those of nameless data are numbered as the readers do."""
-    selector = tamis.load(path)
     names = getattr(selector, "feature_names_in_", nameless(selector.n_features_in_))
-    return tuple(str(name) for name in names[places(selector)])
+    return tuple(str(name) for name in names[places])
 
 
 def _from_text(path: Path) -> tuple[str, ...]:
     try:
-        lines = [row for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines()) if row]
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = [row for row in csv.reader(stream) if row]
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: is not a list of features, one a line ({error}).") from error
-    headings = [place for place, cell in enumerate(lines[0] if lines else []) if cell in ("feature", "gene")]
-    if headings:
-        place = headings[0]
+    names = [row[0].strip() for row in lines]
+    for place in [place for place, cell in enumerate(lines[0] if lines else ()) if cell in ("feature", "gene")][:1]:
         names = [results.unguarded(row[place]) for row in lines[1:] if len(row) > place]
-    else:
-        names = [row[0].strip() for row in lines]
-    if not names:
-        raise UsageError(f"{path}: lists no features.")
     return tuple(dict.fromkeys(names))
 
 
@@ -149,11 +149,13 @@ def check(given: Any) -> None:
 def apply(given: Any) -> None:
     """Write the features of a file that a saved selector chose."""
     with Bar(given.quiet) as bar, recording():
-        names = saved_names(given.selector, lambda selector: selector.support_)
+        selector = tamis.load(given.selector)
+        only = {"only": saved_names(selector, selector.support_)}
+        only["only_of"] = tuple(map(str, selector.selected_groups_))
         path = given.output or Path("{}-selected{}".format(*results.name_parts(given.file)))
         results.check_format(path)
         results.check_outputs([path], [given.selector, given.file], given.force)
-        table = fitting.read_with_bar(given.file, given.reading.request(only=names), bar)
+        table = fitting.read_with_bar(given.file, given.reading.request(**only), bar)
         reduced = results.reduced_table(table, table.original_names, path)
         write_table(path, reduced, source=given.file, transpose=given.reading.transpose)
     output.print_read(table.report)

@@ -67,14 +67,15 @@ def make_selector(
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
     _check_lists(table, k, kept, banned)
-    seeded = {"random_state": seed} if "random_state" in known else {}
+    given: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
+    given |= {name: value for name, value in settings.items() if name in known}
+    given |= {"n_features_to_select": k, "must_keep": kept.tolist(), "never": banned.tolist()}
     groups = None if table.groups is None else table.groups.tolist()
-    own = seeded | {name: value for name, value in settings.items() if name in known}
     changes = {f"recipe__{name}": value for name, value in settings.items() if name in of_recipe}
-    selector = SELECTORS[method](
-        n_features_to_select=k, groups=groups, must_keep=kept.tolist(), never=banned.tolist(), **own
-    )
-    return selector.set_params(**changes)
+    selector: Any = SELECTORS[method](groups=groups, **given).set_params(**changes)
+    # Features that are mostly missing were left out by the reader, but for those that the user keeps.
+    selector._max_missing = 1.0
+    return selector
 
 
 def _check_lists(table: Table, k: int, kept: Any, banned: Any) -> None:
@@ -133,8 +134,7 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
 
         selector.set_params(callbacks=[move])
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             selector.fit(table.X)
     except (ValueError, TypeError) as error:
         raise UsageError(in_options(str(error), list(parameters), table.feature_names.tolist())) from error
@@ -147,11 +147,4 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
 
 
 def _worded(warning: Any, table: Table) -> str:
-    from tamis.columns import summarise_columns
-    from tamis.features import UnusableFeaturesWarning
-
-    if issubclass(warning.category, UnusableFeaturesWarning):
-        names = table.feature_names[summarise_columns(table.X).constant]
-        hold = "holds one value only and was" if len(names) == 1 else "hold one value only and were"
-        return f"note: {counted(len(names), 'feature')} {hold} left out: {listed(names)}."
     return f"note: {in_options(str(warning.message), names=table.feature_names.tolist())}"

@@ -164,6 +164,8 @@ def command(home: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             values["reading"] = Reading(given.pop("missing"), {n: v for n, v in given.items() if v is not None})
             module, _, name = home.partition(":")
             with errors_as_sentences():
+                if not 0 <= values.get("seed", 0) < 2**32:
+                    raise UsageError(f"--seed takes a whole number of at least 0, below 2**32; got {values['seed']}.")
                 getattr(import_module(f"tamis.cli.{module}"), name)(SimpleNamespace(**values))
 
         run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
@@ -207,12 +209,9 @@ def errors_as_sentences() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except KeyboardInterrupt:
-        complain("interrupted.")
-        raise Exit(EXIT_INTERRUPTED) from None
-    except NoStructureFoundError as error:
-        complain(str(error))
-        raise Exit(EXIT_NO_STRUCTURE) from None
+    except (KeyboardInterrupt, NoStructureFoundError) as error:
+        complain(str(error) or "interrupted.")
+        raise Exit(EXIT_NO_STRUCTURE if isinstance(error, NoStructureFoundError) else EXIT_INTERRUPTED) from None
     except (KeyError, OSError, ValueError, TypeError, ImportError, MemoryError) as error:
         text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         if isinstance(error, OSError):

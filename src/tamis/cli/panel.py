@@ -11,11 +11,10 @@ from tamis.cli.options import NoStructureFoundError, UsageError, complain, parse
 from tamis.cli.progress import Bar
 from tamis.cli.words import in_options
 from tamis.extras import require
-from tamis.io.errors import TableError, reading
-from tamis.io.files import recording, why_unreadable, write_text
+from tamis.io.errors import reading
+from tamis.io.files import check_readable, recording, write_text
 from tamis.io.readers.report import KINDS, shell_word
-from tamis.io.sources.hdf5 import open_hdf
-from tamis.io.sources.stores import annotated_store
+from tamis.io.sources import open_source
 from tamis.reprs import counted
 
 
@@ -37,7 +36,9 @@ def panel(given: SimpleNamespace) -> None:
     lines = told.where(told.notna(), None).itertuples()
     with recording():
         write_text(path, results.csv_text(["gene", *told.columns], lines))
-        write_panel(page, table, programme_table(table), title=f"Gene panel of {given.file.name}")
+        # The page calls genes by their symbols.
+        shown = table if given.gene_key is None else table.set_index(given.gene_key)
+        write_panel(page, shown, programme_table(shown), title=f"Gene panel of {given.file.name}")
     print(f"{counted(len(chosen), 'gene')}: {path}, {page}")
 
 
@@ -47,8 +48,7 @@ def _selected(given: SimpleNamespace) -> Any:
     from tamis.sizes import NoStructureError
 
     kept = [name for entry in split(given.must_keep) for name in listed_features(entry)]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         cells, which = _cells(given)
         try:
             table: Any = select_genes(
@@ -61,7 +61,8 @@ def _selected(given: SimpleNamespace) -> Any:
         except ValueError as error:
             raise UsageError(in_options(str(error))) from error
     if given.gene_key is not None:
-        table.insert(0, given.gene_key, cells.var[given.gene_key])
+        var = cells.raw.var if "use_raw" in which else cells.var
+        table.insert(0, given.gene_key, var[given.gene_key].astype(str))
     for warning in caught:
         if warning.category.__module__.startswith("tamis"):
             complain(f"note: {in_options(str(warning.message))}")
@@ -74,16 +75,15 @@ def _cells(given: SimpleNamespace) -> tuple[Any, dict[str, Any]]:
 
     if given.file.suffix.lower() != ".h5ad":
         return _annotated(given), {}
-    if fault := why_unreadable(given.file):
-        raise TableError(f"{given.file}: {fault}.")
+    check_readable(given.file)
     options = dict(given.reading.options)
     key = options.pop("key", "X").removeprefix("layers/")
     if given.reading.missing or options:
         flag = "missing" if given.reading.missing else next(iter(options)).replace("_", "-")
         remedy = "leave it out; --key names a layer, and --never genes that may not be chosen"
         raise UsageError(f"--{flag} has no effect on how tamis panel reads .h5ad files; {remedy}.")
-    with reading(given.file), open_hdf(given.file):
-        annotated_store(given.file, key)  # Raises what is wrong with the file, or lists its layers.
+    open_source(given.file, key)  # Raises what is wrong with the file, or lists its layers.
+    with reading(given.file):
         which = {} if key == "X" else {"use_raw": True} if key == "raw" else {"layer": key}
         return anndata.read_h5ad(given.file, backed="r"), which
 

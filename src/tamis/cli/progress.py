@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -39,29 +39,26 @@ STOPPING = "stopping after this epoch; press Ctrl-C again to quit at once."
 
 @dataclass
 class Interruption:
-    """Whether the user pressed Ctrl-C; a second time quits at once."""
+    """Whether the user pressed Ctrl-C."""
 
-    hint: str = STOPPING
     asked: bool = False
-    quit: Callable[[int, Any], Any] = signal.default_int_handler
-
-    def handle(self, number: int, frame: Any) -> None:
-        """Note the wish, or quit."""
-        if self.asked:
-            self.quit(number, frame)
-        self.asked = True
-        complain(self.hint)
 
 
 @contextmanager
 def interruptible(hint: str = STOPPING) -> Iterator[Interruption]:
-    """Let the first Ctrl-C ask for an end instead of making one."""
-    state = Interruption(hint)
+    """Let the first Ctrl-C ask for an end instead of making one; the second quits at once."""
+    state = Interruption()
     if threading.current_thread() is not threading.main_thread():
         yield state
         return
-    before = signal.signal(signal.SIGINT, state.handle)
-    state.quit = before if callable(before) else signal.default_int_handler
+
+    def handle(number: int, frame: Any) -> None:
+        if state.asked:
+            (before if callable(before) else signal.default_int_handler)(number, frame)
+        state.asked = True
+        complain(hint)
+
+    before = signal.signal(signal.SIGINT, handle)
     try:
         yield state
     finally:

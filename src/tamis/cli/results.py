@@ -28,16 +28,12 @@ NAMES = ("selections.csv", "scores.csv", "result.json")
 TABULAR = (".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow")
 """Endings of formats whose features may hold text."""
 
-FOLDERS = {".zarr": ".h5ad"}
-"""In which format the reduced table of a folder is written; Parquet, if it is not listed."""
-
 GUARDED = ("=", "+", "-", "@", "\t", "\r", "'")
 """Spreadsheets take a cell that begins so for a formula, or, with the last, leave a sign out."""
 
 
-def check_outputs(paths: Iterable[Path], inputs: Iterable[Path], force: bool) -> None:
+def check_outputs(paths: Iterable[Path], inputs: Sequence[Path], force: bool) -> None:
     """Raise UsageError if an input, or without ``force`` a file that tamis did not write, would be replaced."""
-    inputs = list(inputs)
     for path in paths:
         for given in inputs:
             same = path.exists() and given.exists() and path.samefile(given)
@@ -97,7 +93,7 @@ def remove_empty() -> None:
 def name_parts(source: Path) -> tuple[str, str]:
     """Return the name of a table without its ending, and the ending of what is written of it."""
     if source.is_dir():
-        return source.name.removesuffix(source.suffix), FOLDERS.get(source.suffix.lower(), ".parquet")
+        return source.name.removesuffix(source.suffix), ".h5ad" if source.suffix.lower() == ".zarr" else ".parquet"
     ending = format_of(source)
     stem, inner = source.name[: -len(ending)], "." + ending.split(".")[1]
     if ending.endswith(".gz") and inner in WRITERS:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from tamis.cli import fitting, output, processes, results
-from tamis.cli.options import EXIT_INTERRUPTED, parse_k, parse_settings, parse_shape, split
+from tamis.cli.options import EXIT_INTERRUPTED, UsageError, parse_k, parse_settings, parse_shape, split
 from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording, write_text
 from tamis.io.readers import Table
@@ -55,6 +55,8 @@ class _Selection:
         given = self.given
         check_names(self.paths["reduced"], read)
         self.table = fitting.fill_for(read, given.reading.missing, given.method)
+        if given.image_shape and self.table.groups is not None:
+            raise UsageError("--image-shape takes a table of pixels, and this one holds categories; leave it out.")
         self.shape = parse_shape(given.image_shape, self.table.shape[1])
         shown = not given.json and processes.is_first()
         if shown:

@@ -1,24 +1,17 @@
 """Messages of the library in the words of the command line: options instead of parameters."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-OPTIONS = {
-    "n_features_to_select": "-k",
-    "must_keep": "--must-keep",
-    "never": "--never",
-    "n_init": "--n-init",
-    "random_state": "--seed",
-    "n_genes": "-k",
-    "batch_key": "--batch-key",
-    "gene_key": "--gene-key",
-}
+OPTIONS = {"n_features_to_select": "-k", "n_genes": "-k", "random_state": "--seed"}
+OPTIONS |= {n: f"--{n.replace('_', '-')}" for n in ("must_keep", "never", "n_init", "batch_key", "gene_key")}
 """Parameters that have an option of their own; all others are set by --set."""
 
 FOLLOWING = r" holds| names| takes| and | lists|\)|;|,|\.| must|$"
 """What comes after the name of a parameter where it is one; never, for example, is also a word."""
 
-PHRASES = {
+PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
+    r"\bThe '(\w+)' parameter of \w+\b": lambda found: OPTIONS.get(found[1], f"--set {found[1]}"),
     r"\bPass more rows, or transpose X if its samples are in columns\b": (
         "Pass a table with more rows, or --transpose if its features are in rows"
     ),
@@ -40,9 +33,6 @@ def in_options(message: str, parameters: Sequence[str] = (), names: Sequence[str
     Parameters of the method that have no option of their own are set by ``--set``.
     """
     message = re.sub(r"\bfeature (\d+)\b", lambda found: _named(found, names), message)
-    message = re.sub(
-        r"\bThe '(\w+)' parameter of \w+\b", lambda found: OPTIONS.get(found[1], f"--set {found[1]}"), message
-    )
     for pattern, words in PHRASES.items():
         message = re.sub(pattern, words, message)
     for name, option in OPTIONS.items():

@@ -82,7 +82,7 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
     """
     sample = dense_sample(table.X, random_state=random_state)
     Z, selected, owner = sample.Z, np.asarray(selector.selected_), owners(table)
-    structure = structure or structure_of(Z)
+    structure = structure or structure_of(Z, owner)
     view_all = components(Z, random_state)
     best = best_members(owner, selector.ranking_)
     nearest, correlation = nearest_chosen(Z, selected, owner)
@@ -98,7 +98,7 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
         min_correlation=float(-ndtri(CHANCE / 2 / (Z.shape[1] * len(selected))) / np.sqrt(len(Z))),
         **_evidence(structure, owner),
         scores=score_columns(sample, selected, table.y, random_state=random_state),
-        random_scores=random_means(sample, len(selected), table.y, RANDOM_LISTS, random_state),
+        random_scores=random_means(sample, selected, table, RANDOM_LISTS, random_state),
         rows=sample.rows,
         view_chosen=turned(components(Z[:, selected], random_state), view_all),
         view_all=view_all,
@@ -122,12 +122,12 @@ def _mean(owner: Places, values: Any) -> Array:
 
 
 def _evidence(structure: Structure, owner: Places) -> dict[str, Any]:
-    """Return the evidence of each feature: that of its best encoded one, times their number (Bonferroni)."""
+    """Return the evidence of each feature: that of its encoded ones, which are a group of the test."""
     best = best_members(owner, structure.pvalues)
     partner = np.where(structure.partner[best] >= 0, owner[structure.partner[best]], -1)
     return {
         "structured": _mean(owner, structure.structured) > 0,
-        "pvalues": np.minimum(1.0, structure.pvalues[best] * np.bincount(owner)),
+        "pvalues": structure.pvalues[best],
         # The levels of a category depend on each other, which tells nothing of it.
         "partner": np.where(partner == np.arange(len(best)), -1, partner),
     }
@@ -164,10 +164,10 @@ def turned(view: Array, towards: Array) -> Array:
     return np.asarray(view @ (left @ right))
 
 
-def random_means(sample: Sample, size: int, labels: Any, n_lists: int, random_state: int) -> dict[str, float]:
-    """Return the mean scores of random lists of a size."""
-    lists = random_columns(sample, size, n_lists, random_state)
-    scores = [score_columns(sample, drawn, labels, random_state=random_state) for drawn in lists]
+def random_means(sample: Sample, selected: Places, table: Table, n_lists: int, random_state: int) -> dict[str, float]:
+    """Return the mean scores of random lists of as many features of the file as were selected."""
+    lists = random_columns(sample, selected, owners(table), n_lists, random_state)
+    scores = [score_columns(sample, drawn, table.y, random_state=random_state) for drawn in lists]
     return {name: float(np.mean([entry[name] for entry in scores])) for name in scores[0]}
 
 

@@ -112,7 +112,7 @@
       row.hidden = !fits;
       shown += fits;
     });
-    count.textContent = shown + " of " + rows.length + " features";
+    count.textContent = shown + " of " + rows.length + " rows";
   }
   search.addEventListener("input", filter);
   onlyChosen.addEventListener("change", filter);

@@ -76,8 +76,7 @@ def finding_rows(report: ReadReport) -> list[tuple[str, str, str]]:
     found = []
     for finding in sorted(merged(report.findings), key=lambda one: one.kind, reverse=True):
         names = listed(finding.features)
-        about = f" in {names}" if names else ""
-        text = f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + about
+        text = f"{names}: {finding.text}" if finding.kind == LEFT_OUT else finding.text + f" in {names}" * bool(names)
         found.append((finding.kind, text, finding.option))
     return found
 
@@ -105,7 +104,7 @@ def write_comparison(
     """
     sizes = [entry.k for entry in entries]
     x = [entry.name for entry in entries] if start is None else sizes
-    figures = plots.score_figures(x, [entry.scores for entry in entries], [entry.random for entry in entries])
+    figures = plots.score_figures(x, entries)
     counts = Counter(name for entry in entries for name in entry.selected)
     shared = [name for name, _ in counts.most_common()]
     values: dict[str, Any] = {"entries": entries, "title": title, "lead": lead, "meanings": plots.MEANINGS}
@@ -152,19 +151,15 @@ def write_panel(path: str | Path, genes: Any, programmes: Any, *, title: str) ->
 
     The genes are those of ``tamis.select_genes(..., inplace=False)``, with a row of ``programme_table`` per programme.
     """
-    ranked = genes.sort_values("tamis_rank")
-    structured = ranked[ranked["tamis_structured"]]
-    lost = structured["tamis_score"] - structured["tamis_explained"].clip(upper=structured["tamis_score"])
-    missed = lost[lost > 0.1].sort_values(ascending=False).index[:MAX_MISSED]
-    covered = float(1 - lost.sum() / max(structured["tamis_score"].sum(), 1e-12))
+    plain = genes.rename(columns=lambda name: name.removeprefix("tamis_")).reset_index(names="name")
+    ranked = plain.sort_values("rank")
+    structured = ranked[ranked["structured"]]
+    lost = structured["score"] - structured["explained"].clip(upper=structured["score"])
+    missed = ranked.loc[lost[lost > 0.1].sort_values(ascending=False).index[:MAX_MISSED]]
+    covered = float(1 - lost.sum() / max(structured["score"].sum(), 1e-12))
     values: dict[str, Any] = {"title": title, "n_genes": len(genes), "k": int(genes["tamis_selected"].sum())}
-    values |= {"rows": _records(ranked[:MAX_GENES]), "missed": _records(ranked.loc[missed]), "covered": covered}
+    values |= {"rows": ranked[:MAX_GENES].to_dict("records"), "missed": missed.to_dict("records"), "covered": covered}
     values |= {"programmes": programmes.reset_index(names="name").to_dict("records")}
+    values["others"] = ranked["name"][ranked["selected"] & (ranked["programme"].astype(str) == "")].tolist()
     values |= {"notes": genes.attrs, "read": {"n_rows": 0}}
-    return write_text(path, render("panel.html", [plots.coverage_figure(programmes)], **values))
-
-
-def _records(table: Any) -> list[dict[str, Any]]:
-    """Return a record per gene, its columns without their prefix."""
-    plain = table.rename(columns=lambda name: name.removeprefix("tamis_"))
-    return list(plain.reset_index(names="name").to_dict("records"))
+    return write_text(path, render("panel.html", [plots.coverage_figure(programmes)] * bool(len(programmes)), **values))

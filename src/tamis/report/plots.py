@@ -156,16 +156,14 @@ MEANINGS = {
 """What each score tells, in words."""
 
 
-def score_figures(
-    x: Sequence[Any], scores: Sequence[dict[str, float]], random: Sequence[dict[str, float]]
-) -> list[Figure]:
+def score_figures(x: Sequence[Any], entries: Sequence[Any]) -> list[Figure]:
     """Draw every score over sizes, or over methods, against random lists."""
     sizes = not isinstance(x[0], str)
     figures = []
-    for score in scores[0]:
+    for score in entries[0].scores:
         data = []
-        for name, entries, colour in (("chosen", scores, CHOSEN), ("random lists", random, OTHER)):
-            trace = lines(range(len(x)), [entry[score] for entry in entries], name, colour)
+        for name, own, colour in (("chosen", "scores", CHOSEN), ("random lists", "random", OTHER)):
+            trace = lines(range(len(x)), [getattr(entry, own)[score] for entry in entries], name, colour)
             data.append(trace | {"x": [*x] if sizes else [label(name) for name in x]})
             data[-1]["mode"] = "lines+markers" if sizes else "markers"
         layout = axes("number of features" if sizes else "", score, True)
