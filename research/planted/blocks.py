@@ -27,9 +27,12 @@ def _labels(rng: np.random.Generator, n: int, n_clusters: int) -> NDArray[np.int
     return rng.choice(n_clusters, size=n, p=shares / shares.sum())
 
 
-def _separated(rng: np.random.Generator, n: int, m: int, n_clusters: int, low: float, high: float) -> Array:
+def _separated(
+    rng: np.random.Generator, n: int, m: int, n_clusters: int, low: float, high: float, in_order: bool = False
+) -> Array:
     """Draw clusters whose centres in every feature spread over ``separation`` standard deviations."""
     labels = _labels(rng, n, n_clusters)
+    labels = np.sort(labels) if in_order else labels
     separation = rng.uniform(low, high)
     centres = rng.permuted(np.tile(np.linspace(0, separation, n_clusters)[:, None], (1, m)), axis=0)
     return centres[labels] + rng.standard_normal((n, m))
@@ -43,6 +46,11 @@ def two_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
 def clusters(rng: np.random.Generator, n: int, m: int) -> Block:
     """Three to six clusters with random centres."""
     return each_its_own(_separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0))
+
+
+def clusters_in_order(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Three to six clusters whose rows follow each other."""
+    return each_its_own(_separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0, in_order=True))
 
 
 def partial_clusters(rng: np.random.Generator, n: int, m: int) -> Block:

@@ -7,11 +7,12 @@ import numpy as np
 from research.ledger import Row
 from research.pages import Table, select_rows
 from research.planted.fits import ALL_KINDS, TESTED
+from research.planted.kinds import COPIED_NUISANCE, STRUCTURED_NUISANCE
 from research.planted.noise import FDR, LAWS, SHAPES
 from research.planted.sizes import GROUPS
 from research.planted.tables import of_method, shown
 
-DEPENDENT_NUISANCE = ("copied_nuisance", "moons_copied_nuisance", "correlated_nuisance")
+DEPENDENT_NUISANCE = (*COPIED_NUISANCE, *STRUCTURED_NUISANCE)
 """Kinds whose nuisance features depend on each other, so that the test may rightly call them structured."""
 
 MIN_SHOWN = 0.995

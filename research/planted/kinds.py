@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
 from research.planted import blocks
 from research.planted.blocks import Array, Block
@@ -111,9 +112,15 @@ SIZED = ("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks")
 
 MIXED = (
     *("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise"),
-    "censored_noise",
+    *("censored_noise", "factor_nuisance", "slow_nuisance"),
 )
 """Kinds that are made of others, or that have a nuisance of their own."""
+
+COPIED_NUISANCE = ("copied_nuisance", "moons_copied_nuisance", "correlated_nuisance")
+"""Kinds whose nuisance features are copies, or depend on their neighbours."""
+
+STRUCTURED_NUISANCE = ("factor_nuisance", "slow_nuisance")
+"""Kinds whose nuisance has a structure of its own, which nothing but its meaning tells from what is looked for."""
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "normal": lambda rng, size: rng.standard_normal(size),
@@ -160,6 +167,8 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
         "moons_copied_nuisance": blocks.moons,
         "lognormal_noise": blocks.lognormal_clusters,
         "censored_noise": blocks.factor,
+        "factor_nuisance": blocks.clusters,
+        "slow_nuisance": blocks.clusters_in_order,
     }.get(kind)
     block, groups = (source or KINDS[kind])(rng, max(n, 300) if source is not None else n, min(m, 8) if source else m)
     law = "log-normal" if kind == "lognormal_noise" else "normal" if source is not None else None
@@ -188,7 +197,13 @@ def _nuisance(kind: str, rng: np.random.Generator, n: int, d: int, law: str | No
         places = np.arange(min(d, 300))
         root = np.linalg.cholesky((-0.25) ** np.abs(places[:, None] - places))
         return rng.standard_normal((n, len(places))) @ root.T
+    if kind == "slow_nuisance":  # neighbouring rows are alike, as in a time series
+        steps = rng.standard_normal((n + 200, min(d, 300)))
+        return lfilter([1], [1, -rng.uniform(0.9, 0.98)], steps, axis=0)[200:]
     noise = noise_features(rng, n, d, law)
+    if kind == "factor_nuisance":  # some features share a factor that nobody asked for
+        some = slice(min(d // 2, int(rng.integers(10, 31))))
+        noise[:, some] = rng.standard_normal((n, 1)) + rng.uniform(0.5, 1.5) * noise[:, some]
     return _censored(rng, noise) if kind == "censored_noise" else noise
 
 

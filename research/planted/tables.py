@@ -1,12 +1,14 @@
 """From the rows of the planted bench to tables: what methods found, on which kinds, and how much noise they picked."""
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 import numpy as np
 
 from research.ledger import Row
 from research.pages import Table
 from research.planted.fits import ALL_KINDS, METHODS, TESTED
+from research.planted.kinds import STRUCTURED_NUISANCE
 from research.planted.seeds import HALVES, half_of
 
 SIMPLE = ("laplacian-score", "variance", "pca-loadings", "correlation", "kmeans-f")
@@ -118,11 +120,14 @@ def _lead(rival: Sequence[Row], own: dict[int, float]) -> float:
 def verdicts(rows: Sequence[Row]) -> Table:
     """Make the table of warnings: of right fits few should warn, of wrong ones nearly all."""
     lines = []
-    for method in TESTED:
-        found = of_method(rows, method)
+    for method, structured in product(TESTED, (False, True)):
+        own = of_method(rows, method)
+        found = [row for row in own if (row["trial"]["kind"] in STRUCTURED_NUISANCE) is structured]
         right, wrong = ([row for row in found if row["right"] is truth] for truth in (True, False))
-        lines.append([method, *(_warned(group) for group in (right, wrong))])
-    return Table("verdicts", "Verdicts", ["method", "right fits that warn", "wrong fits that warn"], lines)
+        if found:
+            nuisance = "with structure" if structured else "without"
+            lines.append([method, nuisance, *(_warned(group) for group in (right, wrong))])
+    return Table("verdicts", "Verdicts", ["method", "nuisance", "right fits that warn", "wrong fits that warn"], lines)
 
 
 def _warned(rows: Sequence[Row]) -> str:

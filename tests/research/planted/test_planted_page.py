@@ -47,7 +47,9 @@ def test_both_halves_have_means_and_noise_is_a_share_of_picks():
 
 
 def test_warnings_are_counted_on_right_and_wrong_fits():
-    assert tables.verdicts(CONFIRMING).rows[0] == ["lscae", "1 of 2 (50%)", "1 of 1 (100%)"]
+    assert tables.verdicts(CONFIRMING).rows[0] == ["lscae", "without", "1 of 2 (50%)", "1 of 1 (100%)"]
+    apart = [fit("lscae", "slow_nuisance", 100, 0.5, right=False, trusted=True)]
+    assert tables.verdicts([*CONFIRMING, *apart]).rows[1] == ["lscae", "with structure", "–", "0 of 1 (0%)"]
 
 
 def test_false_shares_are_held_against_the_bound():

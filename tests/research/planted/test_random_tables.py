@@ -4,7 +4,7 @@ import pytest
 from research.ledger import Ledger
 from research.planted import dirty, fits, kinds, noise, sizes
 from research.planted.__main__ import main
-from research.planted.kinds import PlantedTable, planted_table
+from research.planted.kinds import COPIED_NUISANCE, PlantedTable, planted_table
 from research.planted.rivals import RIVALS
 from research.planted.seeds import half_of, seeds_of
 
@@ -126,7 +126,7 @@ def test_sizes_are_suggested_for_groups_and_not_for_noise():
 def test_dirty_tables_are_the_clean_ones_with_gaps_or_categories(rng):
     trials = dirty.trials([0])
     assert {trial["dirt"] for trial in trials} == set(dirty.DIRTS)
-    assert not [t for t in trials if t["dirt"] == dirty.CATEGORIES and t["kind"] in dirty.COPIES]
+    assert not [t for t in trials if t["dirt"] == dirty.CATEGORIES and t["kind"] in COPIED_NUISANCE]
     X = rng.standard_normal((40, 30))
     Y, owner = dirty.with_categories(X, rng)
     for j in range(30):
