@@ -22,14 +22,6 @@ export TAMIS_DATA=...    # a folder with the data sets; `python -m research.pape
 {commands}
 ```
 """
-OLDER = {
-    "table-tuning": "The rows of LS-CAE are of the first version, before the test of structure.",
-    "table-results": (
-        "The rows of LS-CAE on pollen, goolam and rcv1_subset were made before a linear map decoded beside the graph."
-    ),
-}
-"""Experiments whose kept rows of LS-CAE were made with former defaults, with what the page says of it."""
-
 QUICK = (
     "**These are the rows of a quick run: sizes are reduced, data sets are replaced by small ones, and nothing here "
     "counts.**"
@@ -81,7 +73,7 @@ def _section(one: Experiment, rows: Rows, figures: Path, page: Path) -> str:
         lines += [f"![{one.title}]({relpath(path, page.parent)})", ""]
     for table in one.tables(rows):
         lines += [f"{table.title}:", "", table.markdown(), ""]
-    return "\n".join([*lines, one.verdict(rows), "", f"{_origin(rows)} {OLDER.get(one.id, '')}".rstrip(), ""])
+    return "\n".join([*lines, one.verdict(rows), "", _origin(rows), ""])
 
 
 def _origin(rows: Rows) -> str:
