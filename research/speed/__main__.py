@@ -12,7 +12,6 @@ from research.runner import Runner, report
 from research.speed import (
     alternatives,
     baselines,
-    command_line,
     dask_workers,
     growth,
     killed,
@@ -21,6 +20,8 @@ from research.speed import (
     out_of_core,
     peer,
     processes,
+    startup,
+    text_files,
 )  # fmt: skip
 from research.speed.guard import guard
 from research.speed.measure import DOCS, Measure
@@ -31,7 +32,7 @@ MEASURES: dict[str, Measure] = {
     for one in (
         peer.MEASURE, alternatives.MEASURE, growth.MEASURE, large.MEASURE, memory.MEASURE,
         baselines.MEASURE, out_of_core.MEASURE, processes.MEASURE,
-        dask_workers.MEASURE, command_line.STARTUP, command_line.LARGE_CSV, command_line.WIDE_CSV, killed.MEASURE,
+        dask_workers.MEASURE, startup.MEASURE, text_files.LARGE_CSV, text_files.WIDE_CSV, killed.MEASURE,
     )
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 
 from research.ledger import Ledger
 from research.speed import __main__ as command
-from research.speed import atlas, baselines, command_line, growth, guard, out_of_core, processes
+from research.speed import atlas, baselines, growth, guard, out_of_core, processes, startup
 from research.speed.__main__ import MEASURES, RESULTS, main
 from research.speed.measure import DOCS
 
@@ -88,7 +88,7 @@ def test_the_guard_keeps_the_largest_ratio_that_was_measured(tmp_path, monkeypat
 def test_list_says_what_each_measures(capsys):
     assert main(["list"]) == 0
     assert "killed: killed fits against undisturbed ones" in capsys.readouterr().out
-    assert command.MEASURES["startup"] is command_line.STARTUP
+    assert command.MEASURES["startup"] is startup.MEASURE
 
 
 def test_the_atlas_has_markers_that_are_on_in_their_type_only(tmp_path):
@@ -151,9 +151,10 @@ def test_own_jobs_fit_the_table_of_the_comparison(monkeypatch):
         job(X)
 
 
-def test_the_time_until_fitting_is_measured_in_a_new_process(tmp_path):
-    path = tmp_path / "table.npy"
-    command_line._write_table(path, 20, 60)
-    clock, cpu = command_line._start(path, tmp_path)
-    assert 0 < clock < 60
-    assert 0 < cpu < 60
+def test_commands_are_timed_as_new_processes_beside_an_import(docs, monkeypatch):
+    monkeypatch.setattr(startup, "N_STARTS", 1)
+    rows = [{"trial": trial} | startup.work(trial, None) for trial in startup.trials()]
+    assert all(0 < row["import_clock"] < 60 for row in rows)
+    startup.write([rows[0] | {"clock": 3.0, "cpu": 6.0, "import_clock": 2.0, "import_cpu": 3.0}, rows[1]], docs)
+    line = "| `tamis --help` | `import typer, rich` | 1.50 × | 2.00 × |"
+    assert line in (docs / "performance.md").read_text()

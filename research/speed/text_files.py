@@ -1,4 +1,4 @@
-"""``tamis select`` as a user starts it: time until fitting begins, and memory on a CSV file of about 1 GB."""
+"""``tamis select`` on large CSV files: memory on one of about 1 GB, and the time of reading a wide one."""
 
 import os
 import subprocess
@@ -12,54 +12,6 @@ import numpy as np
 from research.ledger import Row, Trial
 from research.pages import Table, replace_parts
 from research.speed.measure import Measure, no_page
-
-N_STARTS = 3
-PROBE = """
-import os, sys, time
-started = float(sys.argv.pop())
-from tamis.cli import fitting
-def fit(*_, **__):
-    print(f"{time.time() - started:.2f} {time.process_time():.2f}", flush=True)
-    os._exit(0)
-fitting.fit = fit
-from tamis.cli import main
-main(sys.argv[1:])
-"""
-"""Prints the seconds by the clock and by the processor until the selector's fit is called, and ends."""
-
-
-def startup_trials() -> list[Trial]:
-    """Return a trial per format of a table of 1,000 × 5,000."""
-    return [{"format": ending, "rows": 1000, "features": 5000} for ending in ("csv", "npy", "parquet")]
-
-
-def startup_work(trial: Trial, parent: Row | None) -> Row:  # noqa: ARG001
-    """Start new processes; keep the best times."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / f"table.{trial['format']}"
-        _write_table(path, trial["rows"], trial["features"])
-        runs = [_start(path, Path(name)) for _ in range(N_STARTS)]
-    clock, cpu = (min(values) for values in zip(*runs, strict=True))
-    return {"until_fit": clock, "until_fit_cpu": cpu}
-
-
-def _write_table(path: Path, rows: int, n_features: int) -> None:
-    from pyarrow import array, csv, parquet
-    from pyarrow import table as arrow_table
-
-    X = np.random.default_rng(0).standard_normal((rows, n_features)).astype(np.float32)
-    if path.suffix == ".npy":
-        np.save(path, X)
-        return
-    table = arrow_table({f"gene_{i}": array(X[:, i]) for i in range(n_features)})
-    (parquet.write_table if path.suffix == ".parquet" else csv.write_csv)(table, path)
-
-
-def _start(path: Path, folder: Path) -> list[float]:
-    options = ["select", str(path), "-k", "50", "-o", str(folder / "out")]
-    command = [sys.executable, "-c", PROBE, *options, str(time.time())]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [float(part) for part in done.stdout.split()]
 
 
 def csv_trials() -> list[Trial]:
@@ -137,6 +89,5 @@ def _write_csv(path: Path, rows: int, n_features: int) -> None:
             np.savetxt(file, block, fmt="%.7f", delimiter=",")
 
 
-STARTUP = Measure("startup", "time of `tamis select` until it fits", startup_trials, startup_work, no_page)
 WIDE_CSV = Measure("wide-csv", "`tamis select` on a CSV file of 200,000 features", wide_trials, csv_work, write_wide)
 LARGE_CSV = Measure("large-csv", "memory of `tamis select` on a CSV file of 1 GB", csv_trials, csv_work, no_page)
