@@ -145,7 +145,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             )
         statistics = summarise_columns(X)
         d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
-        features = Features(d, names, None, np.arange(d), d)
+        features = Features(names, None, np.arange(d), d)
         if self.groups is not None:
             features = read_groups(self.groups, features)
         check_cells(statistics, getattr(self, "scale", "standard"), self._allows_missing, features.listed)
@@ -182,16 +182,14 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         # dict.fromkeys keeps the first mention of each item: kept, chosen, other candidates, the rest.
         everyone = dict.fromkeys([*task.must_keep, *selection.chosen, *candidates, *range(len(scores))])
         items = np.fromiter(everyone, dtype=np.intp)
-        place = np.empty(len(items), dtype=np.intp)
-        place[items] = np.arange(len(items))
+        place = np.argsort(items)
         # Features in the order of their items, those of a group as they are in X.
         order = np.argsort(place[features.owner], kind="stable")
         self.selected_ = order[: int((place[features.owner] < task.k).sum())]
         names: Any = features.labels or (range(len(order)) if features.names is None else features.names)
         self.selected_groups_ = [names[item] for item in items[: task.k]]
         self.scores_ = scores[features.owner]
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.ranking_ = np.argsort(order) + 1
         self.support_ = self.ranking_ <= len(self.selected_)
         if not len(selection.chosen):
             warn_of_ties(scores, items[len(task.must_keep) : task.k], task.candidates, stacklevel=5)
@@ -287,7 +285,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         """Return what is to be selected; a group is usable if one of its features is."""
         if statistics.constant.all():
             what = "at most one value" if (statistics.missing == statistics.n_rows).any() else "one value only"
-            who = f"Each of the {features.n_features} features" if features.n_features > 1 else "The feature"
+            who = f"Each of the {self.n_features_in_} features" if self.n_features_in_ > 1 else "The feature"
             raise ValueError(f"{who} of X holds {what}, so nothing tells the samples apart. Check how X was read.")
         lists = [(name, getattr(self, name)) for name in ("must_keep", "never")]
         found = ([i for entry in (() if some is None else some) for i in features.items(entry, n)] for n, some in lists)

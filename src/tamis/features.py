@@ -29,7 +29,6 @@ class TiedScoresWarning(UserWarning):
 class Features:
     """The features of a table, or groups of them that are selected as a whole."""
 
-    n_features: int
     names: NDArray[Any] | None
     labels: list[Any] | None  # of the groups; None if every feature is on its own
     owner: NDArray[np.intp]  # the group of each feature; its own position without groups
@@ -55,10 +54,10 @@ class Features:
     def position(self, entry: Any, parameter: str) -> int:
         """Return the position of the feature that an entry of a parameter names."""
         if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
-            if 0 <= int(entry) < self.n_features:
+            if 0 <= int(entry) < len(self.owner):
                 return int(entry)
             raise ValueError(
-                f"{parameter} holds the position {entry}, but X has the features 0 to {self.n_features - 1}."
+                f"{parameter} holds the position {entry}, but X has the features 0 to {len(self.owner) - 1}."
             )
         if not isinstance(entry, str):
             raise TypeError(
@@ -91,7 +90,7 @@ def read_groups(groups: Any, alone: Features) -> Features:
 
     Features that a mapping does not name are groups of their own.
     """
-    n_features, names = alone.n_features, alone.names
+    n_features, names = len(alone.owner), alone.names
     if isinstance(groups, Mapping):
         own: Any = range(n_features) if names is None else names
         found = [(alone.position(member, "groups"), label) for label, members in groups.items() for member in members]
@@ -108,7 +107,7 @@ def read_groups(groups: Any, alone: Features) -> Features:
         labels = [label.item() if hasattr(label, "item") else label for label in groups]
     given = np.fromiter(labels, dtype=object, count=len(labels))
     owner, distinct = label_numbers(given, n_features, "groups", "features"), list(dict.fromkeys(labels))
-    return Features(n_features, names, distinct, owner, len(distinct))
+    return Features(names, distinct, owner, len(distinct))
 
 
 def label_numbers(labels: ArrayLike, n: int, parameter: str, what: str) -> NDArray[np.intp]:

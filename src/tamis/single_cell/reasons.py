@@ -58,9 +58,7 @@ def _explained(Z: Array, structured: Mask, selected: Indices) -> NDArray[np.floa
 def _ranks(score: NDArray[np.float64], selected: Indices) -> Indices:
     """Return the place of each gene: the selected ones in their order, then the others by their scores."""
     order = np.argsort(-score, kind="stable")
-    ranks = np.empty(len(score), dtype=np.intp)
-    ranks[np.r_[selected, order[~np.isin(order, selected)]]] = np.arange(1, len(score) + 1)
-    return ranks
+    return np.argsort(np.r_[selected, order[~np.isin(order, selected)]]) + 1
 
 
 def _stands_for(Z: Array, genes: NDArray[np.str_], structured: Mask, selected: Indices) -> NDArray[np.str_]:
