@@ -74,8 +74,6 @@ class Features:
 
     def members(self, items: Iterable[int]) -> NDArray[np.intp]:
         """Return the features of some items, item by item."""
-        if self.labels is None:
-            return np.asarray(list(items), dtype=np.intp)
         by_item = np.argsort(self.owner, kind="stable")
         starts = np.searchsorted(self.owner[by_item], np.arange(self.n_items + 1))
         return np.concatenate([by_item[:0], *(by_item[starts[i] : starts[i + 1]] for i in items)])
