@@ -157,8 +157,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         self._kept_rows = KeptRows(kept_rows(X), kept, task.owner)
         if (found := getattr(self, "structure_", None)) is not None:
             self.structure_ = found if names is None else replace(found, feature_names=names)
-            n_filler = len(np.setdiff1d(features.owner[self.support_ & ~found.structured], task.must_keep))
-            if n_filler:
+            if n_filler := len(np.setdiff1d(features.owner[self.support_ & ~found.structured], task.must_keep)):
                 n_structured = len(np.intersect1d(features.owner[found.structured], task.candidates))
                 text = filler_message(n_filler, task.k - len(task.must_keep), n_structured)
                 warn(text, FillerWarning, stacklevel=3)
@@ -291,8 +290,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         found = ([i for entry in (() if some is None else some) for i in features.items(entry, n)] for n, some in lists)
         # Each once, in the user's order.
         must_keep, never = (np.array(list(dict.fromkeys(items)), dtype=np.intp) for items in found)
-        both = np.intersect1d(must_keep, never)
-        if both.size:
+        if (both := np.intersect1d(must_keep, never)).size:
             named = features.listed(features.members(both))
             raise ValueError(f"must_keep and never both hold {named}. Remove them from one of the lists.")
         gaps = statistics.missing > self._max_missing * statistics.n_rows

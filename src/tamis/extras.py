@@ -15,7 +15,6 @@ def require(purpose: str, *packages: str) -> None:
 
     The purpose, which needs them, is the subject of the sentence.
     """
-    absent = [package for package in packages if find_spec(package) is None]
-    if absent:
+    if absent := [package for package in packages if find_spec(package) is None]:
         extra = next(name for name, known in EXTRAS.items() if absent[0] in known)
         raise ImportError(f'{purpose} needs {", ".join(absent)}; run pip install "tamis[{extra}]".', name=absent[0])

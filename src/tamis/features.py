@@ -65,8 +65,7 @@ class Features:
             )
         if self.names is None:
             raise ValueError(f"{parameter} names {entry!r}, but X has no feature names. Pass a DataFrame or positions.")
-        found = np.flatnonzero(self.names == entry)
-        if not found.size:
+        if not (found := np.flatnonzero(self.names == entry)).size:
             close = get_close_matches(entry, list(self.names), n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(f"{parameter} names {entry!r}, which is not a feature of X.{hint}")
@@ -131,8 +130,7 @@ def listed(names: Sequence[Any]) -> str:
 
 def check_names(names: Iterable[Any]) -> None:
     """Raise ValueError if a name occurs more than once."""
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
         raise ValueError(
             f"Feature names of X must differ, but X has {listed(repeated)} more than once. Rename them, or pass X as "
             "an array to go by position."

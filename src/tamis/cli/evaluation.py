@@ -137,8 +137,7 @@ def check(given: Any) -> None:
     rows = finding_rows(table.report)
     if table.report.missing_cells and not table.report.filled:
         rows.append(("missing", "missing cells are filled with medians, unless the method takes them", "--missing"))
-    constant = summarise_columns(table.X).constant
-    if constant.any():
+    if (constant := summarise_columns(table.X).constant).any():
         rows.append(("noticed", f"{listed(table.feature_names[constant])}: one value only, and never chosen", ""))
     if rows:
         output.print_table("What to know about it", ["what", "remark", "option"], rows)

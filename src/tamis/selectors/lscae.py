@@ -168,8 +168,7 @@ class LSCAE(FeatureSelector):
         changes = {name.removeprefix(prefix): params.pop(name) for name in list(params) if name.startswith(prefix)}
         super().set_params(**params)
         if changes:
-            unknown = set(changes) - {field.name for field in fields(Recipe)}
-            if unknown:
+            if unknown := set(changes) - {field.name for field in fields(Recipe)}:
                 raise ValueError(f"Recipe has no field {sorted(unknown)[0]!r}; see help(tamis.Recipe).")
             # Without what other parameters overrule, which may be set anew.
             self.recipe = replace(type(self)(recipe=self.recipe).resolved_recipe(), **changes)
