@@ -125,7 +125,7 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
         gc.freeze()
         gc.enable()
     bar.stage(title)
-    parameters = selector.get_params(deep=False)
+    parameters, names = selector.get_params(deep=False), table.feature_names.tolist()
     if "callbacks" in parameters:
 
         def move(epoch: Any) -> bool:
@@ -137,14 +137,8 @@ def fit(selector: Any, table: Table, bar: Bar, state: Interruption, title: str =
         with warnings.catch_warnings(record=True, action="always") as caught:
             selector.fit(table.X)
     except (ValueError, TypeError) as error:
-        raise UsageError(in_options(str(error), list(parameters), table.feature_names.tolist())) from error
-    if "callbacks" in parameters:
-        selector.set_params(callbacks=parameters["callbacks"])
+        raise UsageError(in_options(str(error), list(parameters), names)) from error
     selector.feature_names_in_ = table.feature_names
-    for message in dict.fromkeys(_worded(warning, table) for warning in caught):
-        complain(message)
+    for message in dict.fromkeys(in_options(str(warning.message), names=names) for warning in caught):
+        complain(f"note: {message}")
     return selector
-
-
-def _worded(warning: Any, table: Table) -> str:
-    return f"note: {in_options(str(warning.message), names=table.feature_names.tolist())}"
