@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from pkgutil import get_data
 from typing import Any
@@ -132,7 +131,7 @@ def plotly_script() -> str:
 
 
 def _resource(name: str) -> str:
-    return (files("tamis.report") / name).read_text(encoding="utf-8")
+    return (get_data("tamis.report", name) or b"").decode()
 
 
 @cache
