@@ -10,7 +10,7 @@ from tamis.features import label_numbers
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import STRICT_FDR
 from tamis.structure.find import Structure, examine
-from tamis.structure.pursuit import pursue, ridge_prediction
+from tamis.structure.pursuit import Array, pursue, ridge_prediction
 from tamis.structure.sample import Indices, dense_features, sample_rows, standardised
 
 N_FOLDS = 5
@@ -19,8 +19,6 @@ MAX_K = 300
 
 MIN_GAIN = 0.25
 """Part of a direction that a feature must explain to be worth its place."""
-
-Array = NDArray[np.float64]
 
 
 class NoStructureError(ValueError):

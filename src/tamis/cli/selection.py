@@ -77,8 +77,7 @@ class _Selection:
 
     def analyse(self, bar: Bar) -> None:
         """Analyse the choice; a training that was cut short is never trusted."""
-        from tamis.report import analyse
-        from tamis.report.analysis import rows
+        from tamis.report.analysis import analyse, rows
         from tamis.verdict import Verdict
 
         bar.stage("Analysing the choice")
