@@ -71,22 +71,18 @@ def _distance_blocks(table: ScaledTable) -> Iterator[tuple[slice, Array]]:
     n, d = table.shape
     # Distances do not change by a shift, but lose digits far from zero. A whole-numbered shift keeps counts exact.
     anchor = np.rint(table.mean)
-    norms = np.concatenate([np.square(_shifted(block, anchor)).sum(axis=1) for _, block in table.row_blocks()])
+    norms = np.concatenate([np.square(block - anchor).sum(axis=1) for _, block in table.row_blocks()])
     for rows, block in table.row_blocks(min(BLOCK_VALUES, d * max(1, DISTANCE_VALUES // n))):
-        block, squares = _shifted(block, anchor), np.empty((len(block), n))
+        block, squares = block - anchor, np.empty((len(block), n))
         for others, other in table.row_blocks():
             # A matrix times its own transpose is computed in another way; the storage of X must not decide which.
-            other = block if others == rows else _shifted(other, anchor)
+            other = block if others == rows else other - anchor
             np.matmul(block, other.T, out=squares[:, others])
         squares *= -2
         squares += norms
         squares += norms[rows, None]
         squares[squares < SAME_ROW * (norms + norms[rows, None])] = 0
         yield rows, squares
-
-
-def _shifted(block: Array, anchor: Array) -> Array:
-    return block - anchor if anchor.any() else block
 
 
 def mean_distance(table: ScaledTable) -> float:
