@@ -126,8 +126,6 @@ def _best_penalty(values: Array, energies: Array, total: float, n: int) -> float
 def redundancy(Z: Array, columns: ArrayLike) -> float:
     """Return the mean, over the features, of the largest absolute correlation with another of them."""
     G = Z[:, np.asarray(columns, dtype=np.intp)]
-    if G.shape[1] < 2:
-        return 0.0
     correlations = np.abs(G.T @ G) / len(G)
     np.fill_diagonal(correlations, 0.0)
     return float(np.minimum(correlations.max(axis=0), 1.0).mean())

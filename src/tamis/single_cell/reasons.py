@@ -66,8 +66,6 @@ def _stands_for(Z: Array, genes: NDArray[np.str_], structured: Mask, selected: I
     others = np.setdiff1d(np.flatnonzero(structured), selected)
     correlation = np.abs(Z[:, selected].T @ Z[:, others])
     texts = np.full(len(genes), "", dtype=object)
-    if not len(others):
-        return texts
     nearest, strength = correlation.argmax(axis=0), correlation.max(axis=0)
     for place, gene in enumerate(selected):
         own = np.flatnonzero((nearest == place) & (strength >= MIN_CORRELATION))

@@ -54,8 +54,6 @@ def _counts(X: Any, test: Callable[[Any], Any]) -> Counts:
     """Count, for every encoded feature, the cells that pass a test which zeros do not pass."""
     if issparse(X):
         return np.bincount(X.tocoo().col[test(X.data)], minlength=X.shape[1])
-    if X.dtype.kind != "f":
-        return np.zeros(X.shape[1], dtype=np.intp)
     found, rows = np.zeros(X.shape[1], dtype=np.intp), max(1, 2**22 // max(1, X.shape[1]))
     for start in range(0, len(X), rows):
         found += test(X[start : start + rows]).sum(axis=0)
