@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils import gen_batches
 
 from tamis.columns import BLOCK_VALUES, ColumnStatistics
 
@@ -51,13 +52,14 @@ class ScaledTable:
 
     def row_blocks(self, block_values: int = BLOCK_VALUES) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive rows with their positions."""
-        for rows in _slices(*self.shape, block_values):
+        n, d = self.shape
+        for rows in gen_batches(n, max(1, block_values // d)):
             yield rows, self.take_rows(rows)
 
     def column_blocks(self, block_values: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive columns with their positions."""
         n, d = self.shape
-        for columns in _slices(d, n, block_values or max(CACHE_VALUES, MIN_COLUMNS * n)):
+        for columns in gen_batches(d, max(1, (block_values or max(CACHE_VALUES, MIN_COLUMNS * n)) // n)):
             block = self._by_column[:, columns]
             if self.is_sparse:
                 yield columns, _scaled(block.toarray(), self.center[columns], self.spread[columns])
@@ -101,9 +103,3 @@ def _scaled(block: Any, center: Array, spread: Array) -> Array:
     scaled -= center
     scaled /= spread
     return scaled
-
-
-def _slices(length: int, width: int, block_values: int) -> Iterator[slice]:
-    step = max(1, block_values // max(1, width))
-    for start in range(0, length, step):
-        yield slice(start, min(start + step, length))
