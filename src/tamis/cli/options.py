@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from shlex import quote
 from types import SimpleNamespace
 from typing import Annotated, Any
@@ -162,11 +162,10 @@ def command(home: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         def run(**values: Any) -> None:
             given = {parameter.name: values.pop(parameter.name) for parameter in shared}
             values["reading"] = Reading(given.pop("missing"), {n: v for n, v in given.items() if v is not None})
-            module, _, name = home.partition(":")
             with errors_as_sentences():
                 if not 0 <= values.get("seed", 0) < 2**32:
                     raise UsageError(f"--seed takes a whole number of at least 0, below 2**32; got {values['seed']}.")
-                getattr(import_module(f"tamis.cli.{module}"), name)(SimpleNamespace(**values))
+                resolve_name(f"tamis.cli.{home}")(SimpleNamespace(**values))
 
         run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ class Registry(Mapping[str, "type[FeatureSelector]"]):
         if name not in self.homes:
             hint = "".join(f" Did you mean {close!r}?" for close in get_close_matches(str(name), self.homes, n=1))
             raise KeyError(f"There is no selector {name!r}.{hint} Known: {', '.join(self.homes)}.")
-        module, _, class_name = self.homes[name].partition(":")
-        selector: type[FeatureSelector] = getattr(import_module(f"tamis.selectors.{module}"), class_name)
+        selector: type[FeatureSelector] = resolve_name(f"tamis.selectors.{self.homes[name]}")
         return selector
 
     def __contains__(self, name: object) -> bool:
