@@ -84,8 +84,7 @@ def _open(path: Path) -> tuple[dict[str, Any], Tensors]:
 
     if path.exists() and not path.is_file():
         raise LoadError(f"{path} is a folder, a pipe or a device, not a file; name the saved selector.")
-    with path.open("rb"):
-        pass  # safetensors words a missing or forbidden file in its own way; open raises the usual OSError.
+    path.open("rb").close()  # safetensors words a missing or forbidden file in its own way; this is the usual OSError.
     try:
         with safe_open(path, framework="np") as opened:
             header = (opened.metadata() or {}).get(HEADER)
