@@ -167,9 +167,7 @@ def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: In
     for rows in halves:
         again &= structure_of(sample[rows], owner).pvalues[chosen] <= HALF_LEVEL
     text = f"{int(again.sum())} of the {len(chosen)} features show their structure in both halves of the rows."
-    if again.all():
-        return True, text
-    return False, text + " Collect more rows, or ask for fewer features."
+    return bool(again.all()), text if again.all() else text + " Collect more rows, or ask for fewer features."
 
 
 def _neighbours_are_alike(sample: Any, selected: Indices, rng: np.random.Generator) -> bool:
