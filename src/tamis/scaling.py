@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,6 @@ class ScaledTable:
         """Whether the rows are stored sparse."""
         return bool(issparse(self.stored))
 
-    @cached_property
-    def _by_column(self) -> Any:
-        return self.stored.tocsc() if self.is_sparse else self.stored
-
     def row_blocks(self, block_values: int = BLOCK_VALUES) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive rows with their positions."""
         n, d = self.shape
@@ -59,8 +54,9 @@ class ScaledTable:
     def column_blocks(self, block_values: int | None = None) -> Iterator[tuple[slice, Array]]:
         """Yield consecutive columns with their positions."""
         n, d = self.shape
+        stored = self.stored.tocsc() if self.is_sparse else self.stored
         for columns in gen_batches(d, max(1, (block_values or max(CACHE_VALUES, MIN_COLUMNS * n)) // n)):
-            block = self._by_column[:, columns]
+            block = stored[:, columns]
             if self.is_sparse:
                 yield columns, _scaled(block.toarray(), self.center[columns], self.spread[columns])
             else:
