@@ -77,7 +77,7 @@ class MCFS(ScaledSelector):
     def _score(self, table: ScaledTable, task: Task) -> Array:
         graph = build_graph(table, self.n_neighbors, self.bandwidth)
         # The vectors y = D^(−1/2) ξ have yᵀ D y = 1.
-        targets = inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, self.n_eigenvectors).vectors
+        targets = inverse_roots(degrees(graph))[:, None] * smooth_spectrum(graph, self.n_eigenvectors)[1]
         weights = sparse_weights(table, targets, min(self.n_nonzero or task.k, table.shape[0] - 1, table.shape[1]))
         self.coefficients_ = np.zeros((len(weights), table.n_features))
         self.coefficients_[:, table.columns] = weights

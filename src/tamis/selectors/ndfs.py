@@ -153,7 +153,7 @@ class NDFS(p.ScaledSelector):
 
 def first_indicators(graph: csr_array, count: int, random: np.random.RandomState) -> Array:
     """Cluster the rows of the spectral embedding by k-means, and return softened indicators with unit columns."""
-    spectrum = np.column_stack([graphs.trivial_vector(graph), graphs.smooth_spectrum(graph, count - 1).vectors])
+    spectrum = np.column_stack([graphs.trivial_vector(graph), graphs.smooth_spectrum(graph, count - 1)[1]])
     embedding = spectrum / np.maximum(row_lengths(spectrum), np.finfo(float).tiny)[:, None]
     # Distinct rows can be fewer than the clusters asked for; k-means would warn of empty ones.
     n_distinct = len(np.unique(embedding.round(9), axis=0))

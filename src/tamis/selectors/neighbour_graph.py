@@ -133,27 +133,20 @@ def trivial_vector(graph: csr_array) -> Array:
     return np.asarray(root / max(np.linalg.norm(root), np.finfo(float).tiny))
 
 
-class Spectrum(NamedTuple):
-    """Eigenvalues of the normalised Laplacian in rising order, and their eigenvectors as columns."""
-
-    values: Array
-    vectors: Array
-
-
-def smooth_spectrum(graph: csr_array, count: int) -> Spectrum:
+def smooth_spectrum(graph: csr_array, count: int) -> tuple[Array, Array]:
     """Compute the ``count`` smallest eigenvalues of ``L̂`` and their vectors, at most n − 1, without the trivial one.
 
-    In a graph of several components the eigenvalue zero is repeated, and the vectors are one basis of many. The
-    largest entry of a vector is positive.
+    The eigenvalues rise; the vectors are columns, whose largest entries are positive. In a graph of several components
+    the eigenvalue zero is repeated, and the vectors are one basis of many.
     """
     n = graph.shape[0]
     if (count := min(count, n - 1)) < 1:
-        return Spectrum(np.empty(0), np.empty((n, 0)))
+        return np.empty(0), np.empty((n, 0))
     decompose = _dense_spectrum if n <= DENSE_ROWS or count > n // 4 else _lanczos_spectrum
     values, vectors = decompose(normalised_adjacency(graph), trivial_vector(graph), count)
     values, vectors = np.clip(1 - values[::-1], 0, 2), vectors[:, ::-1]
     largest = np.argmax(np.abs(vectors), axis=0)
-    return Spectrum(values, vectors * np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0))
+    return values, vectors * np.where(vectors[largest, np.arange(count)] < 0, -1.0, 1.0)
 
 
 _DEFLATION = 3.0
@@ -200,6 +193,6 @@ def sum_patches(members: NDArray[np.intp], patches: Array) -> csr_array:
 
 def count_clusters(graph: csr_array) -> int:
     """Return the c in 2..:data:`MAX_CLUSTERS` with the largest gap λ(c+1) − λ(c) of the eigenvalues of ``L̂``."""
-    values = np.concatenate([[0.0], smooth_spectrum(graph, MAX_CLUSTERS).values])
+    values = np.concatenate([[0.0], smooth_spectrum(graph, MAX_CLUSTERS)[0]])
     gaps = np.diff(values)[1:]
     return 2 + int(np.argmax(gaps)) if gaps.size else 1
