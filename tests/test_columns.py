@@ -40,7 +40,7 @@ def test_non_finite_cells_are_counted_by_column():
 @pytest.mark.parametrize("kind", ["float32", "float16", "uint8", "bool", object])
 def test_every_kind_of_numbers_is_summarised_as_its_doubles(rng, kind):
     X = rng.integers(0, 5, (40, 3)).astype(kind)
-    found, expected = (vars(block_statistics(block)) for block in (X, X.astype(float)))
+    found, expected = (block_statistics(block)._asdict() for block in (X, X.astype(float)))
     for name, values in expected.items():
         np.testing.assert_array_equal(found[name], values)
         assert np.asarray(found[name]).dtype == np.asarray(values).dtype

@@ -41,8 +41,7 @@ class Selection(NamedTuple):
     chosen: Sequence[int] | NDArray[np.intp] = ()
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What a method is asked for, after the input and the parameters have been checked."""
 
     k: int  # number of features to select, the kept ones included

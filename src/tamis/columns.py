@@ -1,9 +1,8 @@
 """Statistics of the features of a table, from one pass over its rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +37,7 @@ NOT_AS_THEY_ARE = (
 """What cannot be done with values that are too large or too near to each other, and the remedy."""
 
 
-@dataclass(frozen=True)
-class ColumnStatistics:
+class ColumnStatistics(NamedTuple):
     """Statistics of every feature over some rows, of the cells that are not missing."""
 
     n_rows: int

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -25,8 +24,7 @@ class TiedScoresWarning(UserWarning):
     """Selected features have no finite score, or all have the same up to rounding: it does not tell them apart."""
 
 
-@dataclass(frozen=True)
-class Features:
+class Features(NamedTuple):
     """The features of a table, or groups of them that are selected as a whole."""
 
     names: NDArray[Any] | None

@@ -1,7 +1,7 @@
 """Several selections of one table: ``curve`` over sizes, ``compare`` over methods."""
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -135,7 +135,7 @@ class _Comparison:
         read = self.table.report
         self.page = write_comparison(self.folder / "report.html", self.entries, **words, read=read, start=start)
         suggestion = {"suggested_k": self.suggested} if self.command == "curve" else {}
-        kept = {"interrupted": self.interrupted, **suggestion, "entries": [asdict(entry) for entry in self.entries]}
+        kept = {"interrupted": self.interrupted, **suggestion, "entries": [entry._asdict() for entry in self.entries]}
         self.document = results.document_of(self.command, self.given.file, self.table, **kept, page=str(self.page))
         results.write_result(self.folder, self.document)
 

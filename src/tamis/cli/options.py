@@ -7,13 +7,12 @@ import sys
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from typer import Argument, Exit, Option
 from typer.core import TyperCommand
@@ -86,8 +85,7 @@ class NoStructureFoundError(Exception):
     """The table has no structure, so that there is nothing to choose."""
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a command reads its file: what to do about missing cells, and the other options that were given."""
 
     missing: str | None

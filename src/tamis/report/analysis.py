@@ -1,7 +1,6 @@
 """What can be said of a selection without labels, on a bounded sample of the rows, and for every feature in words."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,7 @@ CHANCE = 0.05
 Places = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """Numbers behind the page; a category, which is several encoded features of the table, is one feature here."""
 
     names: list[str]  # the features of the file, in the order of all arrays below
@@ -171,8 +169,7 @@ def random_means(sample: Sample, selected: Places, table: Table, n_lists: int, r
     return {name: float(np.mean([entry[name] for entry in scores])) for name in scores[0]}
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A feature in words and numbers, which are None where they have no meaning."""
 
     rank: int

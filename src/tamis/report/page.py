@@ -3,11 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from pkgutil import get_data
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,8 +79,7 @@ def finding_rows(report: ReadReport) -> list[tuple[str, str, str]]:
     return found
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One of several lists: its name, size and features, its scores, those of random lists, and the fit's seconds."""
 
     name: str

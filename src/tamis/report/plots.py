@@ -1,9 +1,8 @@
 """The page's plots as plain Plotly figures (JSON-ready dictionaries); colours of the theme are set in the page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 MAX_LABELS = 12
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A plot: an identifier, a title, what it shows in words, and the figure for Plotly."""
 
     name: str

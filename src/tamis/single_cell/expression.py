@@ -1,7 +1,6 @@
 """Expression as it comes: counts, log-normalised or scaled, in memory or on disk; a sample of it on the log scale."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,7 @@ MAX_ROUNDING = 0.01
 BLOCK_ROWS = 1024
 
 
-@dataclass(frozen=True)
-class Expression:
+class Expression(NamedTuple):
     """Cells × genes with a sample of cells on the log scale: log(1 + x), of counts over size factors."""
 
     genes: NDArray[np.str_]  # symbols

@@ -30,7 +30,8 @@ def read_table(table: Any, request: Request, progress: Progress, findings: Seque
     table, surplus = samples_of(table, names, request)
     first_is_text = bool(names) and not is_numeric(table.schema.field(0).type)
     roles = assign_roles(names, request, first_is_text)
-    return table_of(replace(frame_of(table, roles, progress), findings=(*findings, *surplus, *roles.findings)), request)
+    frame = frame_of(table, roles, progress)._replace(findings=(*findings, *surplus, *roles.findings))
+    return table_of(frame, request)
 
 
 def frame_of(table: Any, roles: Roles, progress: Progress) -> Frame:

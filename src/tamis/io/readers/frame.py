@@ -1,8 +1,7 @@
 """Columns of a file as they were read, and the table that they make."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +19,7 @@ from tamis.io.sources.source import nameless
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """Columns of a file, by their position in it."""
 
     roles: Roles

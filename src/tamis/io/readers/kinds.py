@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +39,7 @@ UNDECIDED = "undecided"
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Feature:
+class Feature(NamedTuple):
     """A feature of a file as numbers."""
 
     name: str

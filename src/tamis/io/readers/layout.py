@@ -4,7 +4,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
@@ -37,8 +36,7 @@ class Row(NamedTuple):
         return self.cells[0].startswith(("#", "sep="))
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What the first lines of a text file tell about it."""
 
     delimiter: str

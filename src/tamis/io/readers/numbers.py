@@ -5,9 +5,8 @@ The cell of a number is brought to a core of digits and marks, whose shape tells
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -57,8 +56,7 @@ CLOCK = rf"^(?P<sign>-?)(?:(?P<days>\d+) days?,? ?)?(?:{HOURS})?$"
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(NamedTuple):
     """Cells without signs of money, percent and brackets, and what those said."""
 
     text: Any
@@ -84,8 +82,7 @@ class Core:
         return {mark for mark in SHAPES if self.shows(mark).any() or (mark == "." and english)}
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(NamedTuple):
     """What a feature's cells say as numbers."""
 
     share: float  # of the cells that are written as numbers, whatever their marks mean

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tamis.reprs import counted
 
@@ -14,8 +14,7 @@ MAX_SHOWN = 5
 """So many names are written out in a phrase."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that was noticed.
 
     The text begins with a small letter and ends without a full stop; for features left out, it is the reason.
@@ -94,7 +93,7 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
         first = found.setdefault(key, finding)
         if first is not finding:
             joined = tuple(dict.fromkeys((*first.features, *finding.features)))
-            found[key] = replace(first, features=joined, option=_joined_option(first, finding))
+            found[key] = first._replace(features=joined, option=_joined_option(first, finding))
     return list(found.values())
 
 

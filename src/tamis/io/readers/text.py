@@ -4,7 +4,6 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,8 +41,8 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
     if frame is None:
         layout, table = _parsed(layout, path, request, progress)
         table, surplus = samples_of(table, layout.names, request, layout.decimal)
-        frame = replace(_frame(table, roles, layout, request), findings=tuple(surplus))
-    return table_of(replace(frame, findings=(*layout.findings, *roles.findings, *frame.findings)), request)
+        frame = _frame(table, roles, layout, request)._replace(findings=tuple(surplus))
+    return table_of(frame._replace(findings=(*layout.findings, *roles.findings, *frame.findings)), request)
 
 
 def _head(stream: IO[bytes], encoding: str) -> bytes:
@@ -73,7 +72,7 @@ def _parsed(layout: Layout, path: Path, request: Request, progress: Progress) ->
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error) or request.encoding or not layout.encoding.startswith("utf-8"):
             raise _misshapen(str(error)) from error
-    layout = replace(layout, encoding="cp1252", findings=(*layout.findings, WINDOWS))
+    layout = layout._replace(encoding="cp1252", findings=(*layout.findings, WINDOWS))
     return _parsed(layout, path, request, progress)
 
 
@@ -138,9 +137,9 @@ def _frame(table: Any, roles: Roles, layout: Layout, request: Request) -> Frame:
         others |= {place: column.combine_chunks() for place, column in marked.items()}
         numbers = {place: values for place, values in numbers.items() if place not in marked}
     elif marked:
-        frame = replace(frame, decimals=layout.decimals or frozenset(mark))
+        frame = frame._replace(decimals=layout.decimals or frozenset(mark))
     del table, parsed, marked  # The text of plain numbers is not needed any more.
-    return replace(frame, matrix=np.stack([*numbers.values()], axis=1), plain=[*numbers]) if numbers else frame
+    return frame._replace(matrix=np.stack([*numbers.values()], axis=1), plain=[*numbers]) if numbers else frame
 
 
 def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, progress: Progress) -> Frame | None:
@@ -166,7 +165,7 @@ def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, prog
     columns = zip(text, zip(*words, strict=True), strict=True)
     frame = Frame(roles, np.array(rows), plain, {place: pa.array(column, pa.string()) for place, column in columns})
     sure = request.asked_decimal or layout.decimals == {layout.decimal}
-    return replace(frame, decimals=layout.decimals) if sure or layout.delimiter == "," else None
+    return frame._replace(decimals=layout.decimals) if sure or layout.delimiter == "," else None
 
 
 def _parsed_row(cells: bytes, mark: str, request: Request) -> NDArray[Any]:
