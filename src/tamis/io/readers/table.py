@@ -174,11 +174,10 @@ def match_names(wanted: Iterable[str], names: Sequence[str], option: str) -> lis
         places.setdefault(name, []).append(position)
     found: dict[int, None] = {}
     for entry in wanted:
-        patterns = [] if entry in places or not set(entry) & set("*?[") else fnmatch.filter(places, entry)
-        if not (hits := [i for name in patterns or [entry] for i in places.get(name, ())]):
+        if not (matches := [entry] if entry in places else fnmatch.filter(places, entry)):
             near = nearest(entry, list(places))
             raise TableError(f"{option} names {entry!r}, which is not a feature of the file{near}.")
-        found.update(dict.fromkeys(hits))
+        found.update(dict.fromkeys(i for name in matches for i in places[name]))
     return list(found)
 
 
