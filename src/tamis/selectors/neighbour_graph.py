@@ -193,6 +193,5 @@ def sum_patches(members: NDArray[np.intp], patches: Array) -> csr_array:
 
 def count_clusters(graph: csr_array) -> int:
     """Return the c in 2..:data:`MAX_CLUSTERS` with the largest gap λ(c+1) − λ(c) of the eigenvalues of ``L̂``."""
-    values = np.concatenate([[0.0], smooth_spectrum(graph, MAX_CLUSTERS)[0]])
-    gaps = np.diff(values)[1:]
+    gaps = np.diff(smooth_spectrum(graph, MAX_CLUSTERS)[0])
     return 2 + int(np.argmax(gaps)) if gaps.size else 1
