@@ -151,9 +151,7 @@ def components(Z: Array, random_state: int) -> Array:
     """Return two principal components; a missing second one is 0."""
     wanted = min(2, *Z.shape)
     left, values, _ = randomized_svd(Z - Z.mean(axis=0), n_components=wanted, random_state=random_state)
-    view = np.zeros((len(Z), 2))
-    view[:, :wanted] = left * values
-    return view
+    return np.pad(left * values, [(0, 0), (0, 2 - wanted)])
 
 
 def turned(view: Array, towards: Array) -> Array:
