@@ -124,7 +124,6 @@ def block_statistics(block: Any, first_row: int = 0) -> ColumnStatistics:
     return ColumnStatistics(len(block), mean * unit, std * unit, low, high, missing, non_finite, bad_row, ~(low < high))
 
 
-@np.errstate(invalid="ignore", over="ignore")
 def _sparse_statistics(block: Any, first_row: int) -> ColumnStatistics:
     """Compute the statistics of a CSR block from its n_j stored values v, ``n s² = Σ (v − m)² + (n − n_j) m²``."""
     n, d = block.shape
