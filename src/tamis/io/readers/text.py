@@ -87,8 +87,6 @@ def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> 
     convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     with _table_stream(path, request, layout, progress) as stream:
         table = arrow_csv.read_csv(stream, options, parse, convert)
-    if not table.num_rows:
-        raise TableError("has a header, but no rows.")
     for cell in (column[-1].as_py() for column in table.columns):
         if any(width > 1 and line.count(layout.delimiter) == width - 1 for line in cell.splitlines()[1:]):
             fault = f"the quotation mark before {cell.splitlines()[0][:40]!r} is never closed"
