@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from pkgutil import get_data
 from typing import Any, NamedTuple
@@ -121,7 +120,6 @@ def render(template: str, figures: Sequence[plots.Figure | None], details: Seque
     return str(_environment().get_template(template).render(**values))
 
 
-@cache
 def plotly_script() -> str:
     """Return Plotly's JavaScript, as its Python package brings it."""
     script = get_data("plotly", "package_data/plotly.min.js") or b""
@@ -132,7 +130,6 @@ def _resource(name: str) -> str:
     return (get_data("tamis.report", name) or b"").decode()
 
 
-@cache
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
