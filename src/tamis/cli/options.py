@@ -181,22 +181,19 @@ class Command(TyperCommand):
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(text)
-        if examples:
-            with formatter.section("Examples"):
-                formatter.write("".join(f"  {line.strip('- `')}\n" for line in examples.splitlines()))
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  {line.strip('- `')}\n" for line in examples.splitlines()))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, those on reading below the others."""
         sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], PANEL: []}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
             usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            if record is not None:
-                sections[getattr(parameter, "rich_help_panel", None) or usual].append(record)
+            panel = getattr(parameter, "rich_help_panel", None) or usual
+            sections[panel].append(parameter.get_help_record(ctx))
         for title, records in sections.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 @contextmanager
