@@ -25,7 +25,6 @@ from tamis.report.analysis import owners
 from tamis.reprs import counted
 from tamis.verdict import Verdict, judge_table
 
-LESS_IS_BETTER = ("redundancy",)
 ROUNDING = 1e-9
 """Scores whose relative difference is smaller are equal: sums in another order differ in their last digits."""
 
@@ -72,7 +71,8 @@ def _parts(entries: list[Entry], verdict: Verdict) -> dict[str, Any]:
     first, random = entries[0], {}
     for name, value in first.scores.items():
         values = np.array([entry.scores[name] for entry in entries[1:]])
-        gains = (values - value) * (1 if name in LESS_IS_BETTER else -1)
+        # Of redundancy less is better.
+        gains = (values - value) * (1 if name == "redundancy" else -1)
         better = int((gains > ROUNDING * np.abs(values)).sum())
         random[name] = {"mean": values.mean(), "min": values.min(), "max": values.max()}
         random[name] |= {"lists": len(values), "better_than": better}
