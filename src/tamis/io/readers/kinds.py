@@ -24,11 +24,9 @@ MAX_ENCODED = 1000
 """A category that was asked for may have so many."""
 
 ID_NAME = re.compile(
-    r"^(?:ids?|idx|index|uuid|guid|key|row|row[_ ]?(?:id|nr|num|number|names?)|unnamed: 0"
-    r"|.+[_ .-](?:id|uuid|guid|key|idx))$",
-    re.IGNORECASE,
+    r"^(?i:ids?|idx|index|uuid|guid|key|row|row[_ ]?(?:id|nr|num|number|names?)|unnamed: 0"
+    r"|.+[_ .-](?:id|uuid|guid|key|idx))$|^.*[a-z](?:Id|ID)$"
 )
-ID_ENDING = re.compile(r"^.*[a-z](?:Id|ID)$")
 CODE = r"^\s*0\d+\s*$"
 """Digits behind a zero are words, as in postcodes."""
 
@@ -98,7 +96,7 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
     """Return a feature of numbers, or why it is left out: it counts the rows, or is called like an identifier."""
     if not keep and len(values) >= MIN_COUNT and values[0] in (0, 1) and (np.diff(values) == 1).all():
         return left_out(name, "it counts the rows", f"--keep {shell_word(name)}")
-    if not keep and (ID_NAME.match(name) or ID_ENDING.match(name)):
+    if not keep and ID_NAME.match(name):
         present = values[~np.isnan(values)]
         if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():
             reason = "numbers that differ in every row, as identifiers do"
