@@ -4,7 +4,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from tamis.cli.options import complain
@@ -37,11 +36,10 @@ class Bar(ProgressBar):
 STOPPING = "stopping after this epoch; press Ctrl-C again to quit at once."
 
 
-@dataclass
 class Interruption:
     """Whether the user pressed Ctrl-C."""
 
-    asked: bool = False
+    asked = False
 
 
 @contextmanager
