@@ -86,12 +86,12 @@ def k_curve(
     """Compute what every k explains on rows held out, and the suggestion."""
     features = np.flatnonzero(structure.structured)
     items = features if owner is None else owner[features]
-    weights, n_copies = structure.weights[features], structure.n_copies[features]
+    counting = structure.counting(features)
     Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
     max_k = min(len(np.unique(items)), MAX_K, 3 * structure.n_directions + 5)
     fold = rng.permutation(len(Z)) % N_FOLDS
     r = structure.n_directions
-    parts = [_explained(Z[fold != f], Z[fold == f], weights, n_copies, r, max_k, items) for f in range(N_FOLDS)]
+    parts = [_explained(Z[fold != f], Z[fold == f], counting, r, max_k, items) for f in range(N_FOLDS)]
     mean, error = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1) / np.sqrt(N_FOLDS)
     gains = np.diff(mean, prepend=0.0)
     worth = np.flatnonzero(gains >= np.maximum(MIN_GAIN, error))
@@ -99,11 +99,11 @@ def k_curve(
 
 
 def _explained(
-    known: Array, held: Array, weights: Array, n_copies: Indices, n_directions: int, max_k: int, items: Indices
+    known: Array, held: Array, counting: tuple[Any, ...], n_directions: int, max_k: int, items: Indices
 ) -> Array:
     """Return how many directions the first k items of a pursuit explain on other rows, for every k."""
     everyone = np.arange(known.shape[1])
-    found = principal_directions(known, everyone, weights, n_copies, np.random.default_rng(0))
+    found = principal_directions(known, everyone, *counting, np.random.default_rng(0))
     goal, unseen = found.scores(known)[:, :n_directions], found.scores(held)[:, :n_directions]
     goal, unseen = goal / goal.std(axis=0), unseen / goal.std(axis=0)
     order, _ = pursue(known, goal, everyone, everyone[:0], max_k, items)

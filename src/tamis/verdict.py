@@ -33,6 +33,14 @@ NEIGHBOURS_ALIKE = (
     "in time, or belong to the same subject, features agree by that alone, and none of this can be relied on."
 )
 
+MAX_REPEATED = 0.1
+"""Share of rows that occur before, from which they are called repeated."""
+
+ROWS_REPEATED = (
+    "Many rows occur more than once. If they were joined twice, or drawn with replacement, features agree by that "
+    "alone, and none of this can be relied on; remove the repeated rows."
+)
+
 NO_STRUCTURE = (
     "No feature of this table depends on any other than near copies of it, or has several modes, more than chance "
     "would have it: there is nothing to select. Check that the right features and enough rows were read."
@@ -48,7 +56,8 @@ class Verdict:
     trusted : bool
         Whether nothing speaks against the selection.
     reasons : list of str
-        What speaks against it; what speaks for it if nothing does; last, whether neighbouring rows are alike.
+        What speaks against it; what speaks for it if nothing does; last, whether neighbouring rows are alike,
+        or rows are repeated.
     """
 
     trusted: bool
@@ -63,7 +72,8 @@ class Verdict:
     @property
     def headline(self) -> str:
         """The verdict in a few words."""
-        condition = " if its rows are independent" if NEIGHBOURS_ALIKE in self.reasons else ""
+        doubts = {NEIGHBOURS_ALIKE, ROWS_REPEATED} & {*self.reasons}
+        condition = " if its rows are independent" if doubts else ""
         return f"This selection can be trusted{condition}" if self.trusted else "Do not trust this selection"
 
 
@@ -109,6 +119,7 @@ def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
         answers.append(_about_halves(sample, firsts, halves, owner))
     against = [text for good, text in answers if not good]
     about_rows = [NEIGHBOURS_ALIKE] if _neighbours_are_alike(sample, selected, rng) else []
+    about_rows += [ROWS_REPEATED] if _rows_are_repeated(sample, selected) else []
     return Verdict(not against, (against or [text for _, text in answers]) + about_rows)
 
 
@@ -129,7 +140,7 @@ def _about_random(
     kept, chosen = np.unique(owner[rows.kept]), np.unique(owner[selected])
     usable = np.setdiff1d(owner[structure.pvalues < 1], kept)
     if len(usable) <= (size := len(chosen) - len(kept)):
-        return True, "Every feature that could be selected was."
+        return True, "Every feature that could be tested was selected, so that there is no other list to compare with."
     drawn = (np.r_[kept, rng.permutation(usable)[:size]] for _ in range(N_RANDOM))
     lists = [np.flatnonzero(np.isin(owner, items)) for items in drawn]
     share, *others = explained_shares(rows.sample, [selected, *lists], structure, halves)
@@ -151,10 +162,10 @@ def explained_shares(sample: Any, lists: list[Indices], structure: Structure, ha
     features = np.unique(np.concatenate([structured, *lists]))
     Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
     structured, *lists = (np.searchsorted(features, some) for some in (structured, *lists))
-    weights, n_copies = structure.weights[structure.structured], structure.n_copies[structure.structured]
+    counting = structure.counting(np.flatnonzero(structure.structured))
     errors, total = np.zeros(len(lists)), 0.0
     for known, held in (halves, halves[::-1]):
-        found = principal_directions(Z[known][:, structured], structured, weights, n_copies, np.random.default_rng(0))
+        found = principal_directions(Z[known][:, structured], structured, *counting, np.random.default_rng(0))
         goal, unseen = found.scores(Z[known]), found.scores(Z[held])
         total += float((unseen**2).sum())
         for number, some in enumerate(lists):
@@ -176,3 +187,14 @@ def _neighbours_are_alike(sample: Any, selected: Indices, rng: np.random.Generat
     orders = [np.arange(n), *(rng.permutation(n) for _ in range(N_RANDOM))]
     ordered, *others = (float((Z[order[1:]] * Z[order[:-1]]).sum() / max(Z.size, 1)) for order in orders)
     return ordered > max(MIN_ALIKE, *others)
+
+
+def _rows_are_repeated(sample: Any, selected: Indices) -> bool:
+    """Return whether many rows occur before, in most features of which those that differ have different values.
+
+    In a table of few values each, such as flags, rows may well be the same.
+    """
+    X = dense_features(sample, np.sort(selected))
+    n_distinct = len(np.unique(X, axis=0))
+    values = [len(np.unique(x)) for x in X.T]
+    return n_distinct <= (1 - MAX_REPEATED) * len(X) and float(np.median(values)) >= (1 - MAX_REPEATED) * n_distinct

@@ -20,6 +20,7 @@ def structure_with(pvalues, fdr=0.1):
         zeros,
         zeros.astype(int),
         zeros,
+        zeros.astype(bool),
         np.argsort(pvalues, kind="stable"),
         directions,
         fdr,
@@ -125,3 +126,13 @@ def test_a_sparse_table_and_one_on_disk_have_the_same_candidates(copied, tmp_pat
     np.save(tmp_path / "X.npy", copied)
     tables = [copied, csr_matrix(copied), open_source(tmp_path / "X.npy")]
     assert len({tuple(sorted(left_of(X, 3)[0])) for X in tables}) == 1
+
+
+def test_of_identical_rare_flags_one_is_a_candidate(rng):
+    on = rng.random(300) < 0.05
+    X = np.array([on & (rng.random(300) < 0.8) for _ in range(4)]).T.repeat(3, axis=1).astype(float)
+    X = np.c_[X, rng.standard_normal((300, 10))]
+    structure = find_structure(X, random_state=0)
+    assert not structure.n_copies[:12].any()
+    left = leave_out_copies(X, structure, np.arange(12), np.arange(0), 4, 0)
+    assert (np.sort(left) // 3).tolist() == [0, 1, 2, 3]

@@ -14,7 +14,7 @@ def planted(rng, n, m, n_factors):
 @pytest.mark.parametrize(("n", "m"), [(150, 12), (40, 90)], ids=["tall", "wide"])
 def test_directions_are_the_principal_components_of_weighted_features(rng, n, m):
     Z, weights = planted(rng, n, m, 3), rng.uniform(0.2, 1.0, m)
-    found = principal_directions(Z, np.arange(m), weights, np.zeros(m, int), rng)
+    found = principal_directions(Z, np.arange(m), weights, np.zeros(m, int), np.zeros(m, bool), rng)
     assert found.loadings.shape[1] == 3
     pca = PCA(3).fit(Z * np.sqrt(weights))
     components = (Z * np.sqrt(weights)) @ pca.components_.T
@@ -28,14 +28,14 @@ def test_directions_are_the_principal_components_of_weighted_features(rng, n, m)
 def test_directions_are_taken_of_the_features_at_their_positions(rng):
     Z = planted(rng, 100, 8, 2)
     features = np.array([1, 2, 5, 7])
-    found = principal_directions(Z[:, features], features, np.ones(4), np.zeros(4, int), rng)
+    found = principal_directions(Z[:, features], features, np.ones(4), np.zeros(4, int), np.zeros(4, bool), rng)
     np.testing.assert_allclose(found.scores(Z), Z[:, features] @ found.loadings)
     np.testing.assert_array_equal(found.features, features)
 
 
 def test_scores_keep_the_precision_of_the_table(rng):
     Z = planted(rng, 100, 8, 2)
-    found = principal_directions(Z, np.arange(8), np.ones(8), np.zeros(8, int), rng)
+    found = principal_directions(Z, np.arange(8), np.ones(8), np.zeros(8, int), np.zeros(8, bool), rng)
     assert found.scores(Z.astype(np.float32)).dtype == np.float32
 
 
@@ -43,7 +43,11 @@ def test_noise_has_few_directions_and_at_least_one(rng):
     counts = []
     for _ in range(30):
         Z = standardised(rng.standard_normal((100, 20)), [np.arange(100)])
-        counts.append(principal_directions(Z, np.arange(20), np.ones(20), np.zeros(20, int), rng).loadings.shape[1])
+        counts.append(
+            principal_directions(
+                Z, np.arange(20), np.ones(20), np.zeros(20, int), np.zeros(20, bool), rng
+            ).loadings.shape[1]
+        )
     assert min(counts) == 1
     assert np.mean(counts) < 5  # chance leaves about half of the places above it, one after the other
 
@@ -51,7 +55,7 @@ def test_noise_has_few_directions_and_at_least_one(rng):
 def test_there_may_be_hundreds_of_directions(rng):
     scores = rng.standard_normal((4000, 300))
     Z = standardised(np.hstack([scores, scores + 0.3 * rng.standard_normal(scores.shape)]), [np.arange(4000)])
-    found = principal_directions(Z, np.arange(600), np.ones(600), np.zeros(600, int), rng)
+    found = principal_directions(Z, np.arange(600), np.ones(600), np.zeros(600, int), np.zeros(600, bool), rng)
     assert found.loadings.shape[1] >= 280
 
 
@@ -63,7 +67,7 @@ def test_a_strong_block_does_not_hide_weaker_ones(rng):
         )
         weights += [share**2] * size
     Z = standardised(np.hstack(blocks), [np.arange(800)])
-    found = principal_directions(Z, np.arange(26), np.array(weights), np.zeros(26, int), rng)
+    found = principal_directions(Z, np.arange(26), np.array(weights), np.zeros(26, int), np.zeros(26, bool), rng)
     assert found.loadings.shape[1] == 3
     largest = np.abs(found.loadings).argmax(axis=0)
     assert largest[0] < 20
@@ -76,18 +80,20 @@ def test_near_copies_are_one_feature_and_no_direction_of_their_own(rng):
     copied = np.repeat(rng.standard_normal((n, 4)), 3, axis=1) + 0.05 * rng.standard_normal((n, 12))
     Z = standardised(np.hstack([block, copied]), [np.arange(n)])
     n_copies, shares = np.repeat([0, 2], 12), np.repeat([0.6, 0.1], 12)
-    found = principal_directions(Z, np.arange(24), shares / (1 + n_copies), n_copies, rng)
+    found = principal_directions(Z, np.arange(24), shares / (1 + n_copies), n_copies, np.zeros(24, bool), rng)
     assert found.loadings.shape[1] == 1
     # Were they not known as copies, each would look like a block.
-    assert principal_directions(Z, np.arange(24), shares, 0 * n_copies, rng).loadings.shape[1] > 1
+    assert principal_directions(Z, np.arange(24), shares, 0 * n_copies, np.zeros(24, bool), rng).loadings.shape[1] > 1
 
 
 def test_one_feature_has_one_direction(rng):
     Z = standardised(rng.standard_normal((50, 1)), [np.arange(50)])
-    found = principal_directions(Z, np.array([0]), np.array([0.3]), np.zeros(1, int), rng)
+    found = principal_directions(Z, np.array([0]), np.array([0.3]), np.zeros(1, int), np.zeros(1, bool), rng)
     np.testing.assert_allclose(np.abs(found.scores(Z)), np.abs(Z))
 
 
 def test_no_features_have_no_directions(rng):
-    found = principal_directions(np.empty((10, 0)), np.empty(0, np.intp), np.empty(0), np.zeros(0, int), rng)
+    found = principal_directions(
+        np.empty((10, 0)), np.empty(0, np.intp), np.empty(0), np.zeros(0, int), np.zeros(0, bool), rng
+    )
     assert found.scores(np.ones((10, 4))).shape == (10, 0)

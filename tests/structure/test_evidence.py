@@ -7,6 +7,7 @@ from tamis.structure.evidence import (
     TAIL_SHARE,
     UNIFORM_DRAWS,
     WEIGHTS,
+    chance_of,
     combined,
     discoveries,
     multimodality_pvalues,
@@ -64,6 +65,22 @@ def test_discoveries_are_those_of_benjamini_and_hochberg(rng, fdr):
     pvalues = np.r_[rng.random(60), rng.random(20) * 0.001, 0.02, 0.02, 1.0]
     np.testing.assert_array_equal(discoveries(pvalues, fdr), false_discovery_control(pvalues) <= fdr)
     assert discoveries(pvalues, fdr).any()
+
+
+def test_features_of_one_owner_count_once():
+    pvalues, owner = np.r_[np.full(50, 1e-6), np.linspace(0.03, 1, 10)], np.r_[np.zeros(50, int), np.arange(1, 11)]
+    assert discoveries(pvalues, 0.1).sum() > 50
+    assert discoveries(pvalues, 0.1, owner).sum() == 50
+
+
+def test_chance_is_the_larger_one_of_all_draws_and_of_those_of_the_law(rng):
+    null, of_null = np.r_[rng.exponential(1, 500), rng.exponential(5, 500)], np.repeat([0, 1], 500)
+    strength, law = np.array([20.0, 20.0, 1.0]), np.array([0, 1, 1])
+    every, own = (tail_probability(strength, np.sort(some)) for some in (null, null[500:]))
+    assert own[1] > every[1]
+    assert own[0] > tail_probability(strength, np.sort(null[:500]))[0]
+    found = chance_of(strength, np.r_[null, -np.inf], law, np.r_[of_null, 0])
+    np.testing.assert_allclose(found, [every[0], own[1], max(every[2], own[2])])
 
 
 def test_there_are_no_discoveries_among_nothing_or_large_pvalues():

@@ -307,6 +307,7 @@ def test_no_structured_features_means_no_directions():
         nothing,
         nothing.astype(int),
         nothing,
+        nothing > 0,
         np.arange(3),
         NONE,
         0.1,
@@ -396,3 +397,42 @@ def test_rows_of_which_most_is_missing_are_no_evidence_through_components(rng):
         X[(rng.random((200, 1)) < 0.4) & (rng.random(X.shape) < 0.8)] = np.nan
         found += find_structure(X, random_state=0).n_structured > 0
     assert found <= 3
+
+
+def flags(rng, n, d, n_rows):
+    """Independent flags, each on in as many rows drawn at random."""
+    X = np.zeros((n, d))
+    for x in X.T:
+        x[rng.permutation(n)[:n_rows]] = 1
+    return X
+
+
+def test_few_features_of_one_law_among_many_of_another_are_no_structure():
+    n_called = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.c_[rng.standard_normal((800, 20)), 1 - flags(rng, 800, 800, 5)]
+        n_called += find_structure(X, random_state=seed).n_structured > 0
+    assert n_called <= 1
+
+
+def test_a_category_of_many_levels_lets_no_other_feature_through():
+    n_false = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        level = rng.integers(20, size=1000)
+        X = np.c_[level[:, None] == np.arange(20), 3 * (level % 2) + rng.standard_normal(1000)]
+        X = np.c_[X, rng.standard_normal((1000, 30))].astype(float)
+        groups = np.r_[np.zeros(20), np.arange(1, 32)]
+        structured = find_structure(X, groups=groups, random_state=seed).structured
+        assert structured[:21].all()
+        n_false.append(structured[21:].sum())
+    assert sum(n_false) <= 6
+
+
+def test_features_with_modes_of_their_own_are_directions_beside_a_block(rng):
+    block = rng.standard_normal((400, 1)) + 0.5 * rng.standard_normal((400, 10))
+    modes = rng.standard_normal((400, 2)) + 5 * (rng.random((400, 2)) < 0.5)
+    structure = find_structure(np.c_[modes, block, rng.standard_normal((400, 15))], random_state=0)
+    assert structure.n_directions == 3
+    assert structure.modal.tolist() == [True] * 2 + [False] * 25

@@ -116,14 +116,14 @@ def _rebuild(document: dict[str, Any], tensors: Tensors, classes: Mapping[str, A
 def _fits_together(selector: Any) -> bool:
     """Return whether the attributes that all selectors share fit together."""
     d, k, structure = selector.n_features_in_, len(selector.selected_), vars(selector).get("structure_")
-    columns = [selector.support_, selector.ranking_, selector.scores_]
+    columns = [selector.ranking_, selector.scores_]
     masks = [selector.support_]
     if structure is not None:
-        columns += [structure.pvalues, structure.structured, structure.partner, structure.share, structure.n_copies]
-        masks.append(structure.structured)
+        masks += [structure.structured, structure.modal]
+        columns += [structure.pvalues, structure.partner, structure.share, structure.n_copies]
     return (
         isinstance(d, int)
-        and all(values.shape == (d,) for values in columns)
+        and all(values.shape == (d,) for values in columns + masks)
         and all(mask.dtype == bool for mask in masks)
         and np.array_equal(np.sort(selector.selected_), np.flatnonzero(selector.support_))
         and np.array_equal(np.sort(selector.ranking_), np.arange(1, d + 1))

@@ -38,7 +38,7 @@ def choose_candidates(
     owner : ndarray of int, optional
         The group of each feature, if groups are chosen.
     """
-    order, strict = structure.order, discoveries(structure.pvalues, min(STRICT_FDR, structure.fdr))
+    order, strict = structure.order, discoveries(structure.pvalues, min(STRICT_FDR, structure.fdr), owner)
     items = order if owner is None else owner[order]
     # The features of a group have the same evidence; its first one stands for it.
     first = np.sort(np.unique(items, return_index=True)[1])
@@ -58,13 +58,17 @@ def leave_out_copies(
     """
     evidence = np.argsort(structure.order)
     evidence[kept] = -1
-    suspects = np.unique(np.r_[kept, candidates])
-    suspects = suspects[structure.n_copies[suspects] > 0]
-    if len(suspects) < 2 or len(candidates) <= n_free:
+    every = np.unique(np.r_[kept, candidates])
+    if len(candidates) <= n_free:
         return candidates
     sample, rows = sample_rows(X, np.random.default_rng(seed), COPY_CELLS)
-    basis = rank_basis(dense_features(sample, suspects), [np.arange(len(rows))])
-    copies, stays = np.isposinf(dependence(basis, basis, PRODUCTS[:1])), np.isin(suspects, kept)
+    values = dense_features(sample, every)
+    # The test counts no copies of features that few rows carry, but these may be identical.
+    _, number, times = np.unique([column.tobytes() for column in values.T], return_inverse=True, return_counts=True)
+    suspected = (structure.n_copies[every] > 0) | (times[number] > 1)
+    suspects, number = every[suspected], number[suspected]
+    basis, stays = rank_basis(values[:, suspected], [np.arange(len(rows))]), np.isin(suspects, kept)
+    copies = np.isposinf(dependence(basis, basis, PRODUCTS[:1])) | (number[:, None] == number)
     by_evidence = np.argsort(evidence[suspects], kind="stable")
     for place in by_evidence[stays.sum() :]:
         stays[place] = not (copies[place] & stays).any()
@@ -78,7 +82,7 @@ def directions_of(X: Any, structure: Structure, features: NDArray[np.intp]) -> D
     rng, features = np.random.default_rng(0), np.sort(features)
     sample, rows = sample_rows(X, rng)
     Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
-    return principal_directions(Z, features, structure.weights[features], structure.n_copies[features], rng)
+    return principal_directions(Z, features, *structure.counting(features), rng)
 
 
 def pursuit_of(

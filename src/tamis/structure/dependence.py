@@ -65,10 +65,7 @@ def strongest_dependence(
 ) -> tuple[Strongest, NDArray[np.float64]]:
     """Compute the strongest dependence of the first d features on each other, and of shuffled ones that follow on them.
 
-    The latter, in order, are what chance reaches. Features of all laws are pooled, so that the number of false
-    discoveries among all is right, though it may be too large for some laws and too small for others.
-
-    Features of the same ``owner`` are no evidence for each other.
+    The latter are what chance reaches. Features of the same ``owner`` are no evidence for each other.
 
     Up to ``2 · BUCKET · ROUNDS`` features, all pairs are compared. More are dealt into buckets of similar ones
     (:func:`_buckets`), which costs less then, and those of a bucket are compared. The threads of
@@ -99,9 +96,8 @@ def strongest_dependence(
             copy[features] = np.maximum(copy[features], copies)
             better = values > strength[features]
             strength[features[better]], partner[features[better]] = values[better], partners[better]
-    null = strength[d:].astype(np.float64)
     of_features = Strongest(strength[:d], partner[:d], found.n_copies[:d], copy[:d])
-    return of_features, np.sort(null[np.isfinite(null)])
+    return of_features, strength[d:].astype(np.float64)
 
 
 def deal_parts(copy: Indices, owner: Indices | None, rng: np.random.Generator) -> Indices:
@@ -118,14 +114,15 @@ def deal_parts(copy: Indices, owner: Indices | None, rng: np.random.Generator) -
 
 def dependence_on_components(
     basis: RankBasis, part: Indices, batches: list[Indices], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Indices]:
     """Compute how strongly the trend of each feature depends on the principal components of the trends of other parts.
 
     Many features that depend on each other a little, no two of them above chance, agree with what all of them share.
-    The largest ``n r²`` with a component counts, ``-inf`` where there is none. What chance reaches, in order, is the
-    same with the rows of the components shuffled within batches.
+    The largest ``n r²`` with a component counts, ``-inf`` where there is none. What chance reaches is the same with the
+    rows of the components shuffled within batches, some times for each feature, which is returned with it.
     """
     trends, strength, null = basis.values[0, : len(part)], np.full(len(part), -np.inf), [np.empty(0)]
+    whose = [np.arange(0)]
     for number in range(N_PARTS):
         own, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
         if len(others) < N_COMPONENTS or not len(own):
@@ -146,7 +143,8 @@ def dependence_on_components(
             found.append(np.asarray(squares.max(axis=1), np.float64))
         strength[own] = found[0]
         null += found[1:]
-    return strength, np.sort(np.concatenate(null))
+        whose += [own] * len(found[1:])
+    return strength, np.concatenate(null), np.concatenate(whose)
 
 
 def _compare(

@@ -22,6 +22,9 @@ MIN_CORRELATION = 0.2
 """How much the features of a direction that others would hide must correlate on average: weak dependence of all on all,
 as of neighbours in a chain, is no block."""
 
+MIN_LEFT = 0.5
+"""Least share of a feature with several modes that other directions have to leave for it to be one."""
+
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
@@ -43,7 +46,7 @@ class Directions:
 
 
 def principal_directions(
-    Z: Array, features: Indices, weights: Array, n_copies: Indices, rng: np.random.Generator
+    Z: Array, features: Indices, weights: Array, n_copies: Indices, modal: NDArray[np.bool_], rng: np.random.Generator
 ) -> Directions:
     """Compute the principal directions, above chance, of standardised features Z (n, d) at some positions of a table.
 
@@ -78,6 +81,8 @@ def principal_directions(
             break
         counts |= hidden
     values, vectors = values[counts], vectors[:, counts]
+    lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
+    values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.eye(d)[:, lone]])
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
     return Directions(features, roots[:, None] * vectors * scale)
@@ -99,3 +104,15 @@ def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken:
         Y = Y if rng is None else rng.permuted(Y, axis=0)
         gram += Y.T @ Y if d <= n else Y @ Y.T
     return gram
+
+
+def _lone_modes(Z: Array, F: Array, modal: Indices) -> Indices:
+    """Return the features with several modes of which directions F, and those before them, leave more than half."""
+    Q, lone = np.linalg.qr(F)[0], list[int]()
+    left = Z[:, modal] - Q @ (Q.T @ Z[:, modal])
+    for place, feature in enumerate(modal):
+        rest = left[:, place].copy()
+        if rest @ rest > MIN_LEFT * (Z[:, feature] @ Z[:, feature]):
+            lone.append(feature)
+            left -= np.outer(rest, rest @ left) / (rest @ rest)
+    return np.array(lone, dtype=np.intp)

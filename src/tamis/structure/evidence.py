@@ -44,6 +44,23 @@ def tail_probability(
     return np.where(np.isfinite(values), tail, 1.0)
 
 
+def chance_of(
+    strength: NDArray[np.float64], null: NDArray[np.float64], law: NDArray[np.intp], of_null: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the probability that chance reaches each strength, given null draws and the laws of their features.
+
+    It is the larger one of that among all draws and that among those of features of the same law: of few features of
+    one law among many of another, chance would be that of the others, and few draws of rare values have a tail with
+    gaps.
+    """
+    known = np.isfinite(null)
+    every = tail_probability(strength, np.sort(null[known]))
+    for one in np.unique(law):
+        same, own = law == one, np.sort(null[known & (of_null == one)])
+        every[same] = np.maximum(every[same], tail_probability(strength[same], own))
+    return every
+
+
 def combined(pvalues: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted harmonic mean of p-values (kinds, d) of each feature; a kind of 1 was not asked for.
 
@@ -55,9 +72,12 @@ def combined(pvalues: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(inverse > 0, weights.sum(axis=0) / np.maximum(inverse, 1e-300), 1.0)
 
 
-def discoveries(pvalues: NDArray[np.float64], fdr: float) -> NDArray[np.bool_]:
-    """Select features so that the expected share of false ones is at most ``fdr`` (Benjamini and Hochberg, 1995)."""
-    ordered = np.sort(pvalues)
+def discoveries(pvalues: NDArray[np.float64], fdr: float, owner: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
+    """Select features so that the expected share of false ones is at most ``fdr`` (Benjamini and Hochberg, 1995).
+
+    Features of one owner, which have the same p-value, count once.
+    """
+    ordered = np.sort(pvalues if owner is None else pvalues[np.unique(owner, return_index=True)[1]])
     below = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / max(1, len(ordered)))
     return pvalues <= ordered[below[-1]] if below.size else np.zeros(len(pvalues), dtype=bool)
 

@@ -16,7 +16,7 @@ from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.dependence import Strongest, deal_parts, dependence_on_components, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import FDR, chance_of, combined, discoveries, group_pvalues, multimodality_pvalues
 from tamis.structure.sample import (
     BLOCK,
     MAX_CELLS,
@@ -24,6 +24,7 @@ from tamis.structure.sample import (
     RankBasis,
     dense_features,
     largest_value,
+    laws,
     rank_basis,
     rows_of_batches,
     sample_rows,
@@ -70,6 +71,8 @@ class Structure:
         Number of near copies of each feature in the table; of more than 8,192 features, at least as many.
     weights : ndarray of shape (n_features,)
         How much each feature counts in the directions: its share, divided among near copies.
+    modal : ndarray of bool, shape (n_features,)
+        The structured features whose several modes are the strongest evidence.
     order : ndarray of int, shape (n_features,)
         All features by their evidence, the strongest first.
     directions : Directions
@@ -86,6 +89,7 @@ class Structure:
     share: NDArray[np.float64]
     n_copies: Indices
     weights: NDArray[np.float64]
+    modal: NDArray[np.bool_]
     order: Indices
     directions: Directions
     fdr: float
@@ -101,6 +105,10 @@ class Structure:
     def n_directions(self) -> int:
         """Number of directions of the structured features above chance."""
         return int(self.directions.loadings.shape[1])
+
+    def counting(self, features: Indices) -> tuple[NDArray[np.float64], Indices, NDArray[np.bool_]]:
+        """Return what directions take of features: weights, numbers of near copies, and which have several modes."""
+        return self.weights[features], self.n_copies[features], self.modal[features]
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each feature, by its evidence."""
@@ -206,9 +214,11 @@ def examine(
     basis = rank_basis(X, batches, n_shuffled, rng)
     own = None if owner is None else owner[features]
     found, null = strongest_dependence(basis, len(features), rng, own)
-    pvalues = tail_probability(found.strength.astype(np.float64), null)
+    law, of_null = np.split(laws(basis.values[0], basis.observed), [len(features)])
+    pvalues = chance_of(found.strength.astype(np.float64), null, law, of_null)
     part = deal_parts(found.copy, own, rng)
-    together = tail_probability(*dependence_on_components(basis, part, batches, rng))
+    strength, null, whose = dependence_on_components(basis, part, batches, rng)
+    together = chance_of(strength, null, law, law[whose])
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     evidence = combined(np.array([pvalues, together, modes]))
@@ -217,16 +227,17 @@ def examine(
     every[features], n_copies[features] = evidence, found.n_copies
     if owner is not None:
         every = group_pvalues(every, owner)
-    structured = discoveries(every, fdr)
+    structured = discoveries(every, fdr, owner)
     partner[features] = np.where(found.partner >= 0, features[found.partner], -1)
-    modal = structured[features] & (modes <= evidence)
-    share[features] = np.maximum(_explained(basis, found), np.where(modal, MODAL_SHARE, 0.0))
+    modal = np.zeros(d, dtype=bool)
+    modal[features] = structured[features] & (modes <= evidence)
+    share[features] = np.maximum(_explained(basis, found), MODAL_SHARE * modal[features])
     # A group may hold features that do not vary.
     weights, carriers = np.maximum(share / (1 + n_copies), MIN_SHARE), features[structured[features]]
     Z = standardised(dense_features(sample, carriers), batches)
-    directions = principal_directions(Z, carriers, weights[carriers], n_copies[carriers], rng)
+    directions = principal_directions(Z, carriers, weights[carriers], n_copies[carriers], modal[carriers], rng)
     order = np.lexsort((-share, every))
-    return Structure(every, structured, partner, share, n_copies, weights, order, directions, fdr, len(X), names)
+    return Structure(every, structured, partner, share, n_copies, weights, modal, order, directions, fdr, len(X), names)
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
