@@ -17,14 +17,21 @@ def counts(rng):
     return rng.poisson(rates).astype(np.float32)
 
 
-@pytest.fixture
-def cells(counts, tmp_path):
+def annotated(X, layers=None, **columns):
+    """Return cells of two donors with columns for their genes, in texts that every version of anndata can write."""
     names = [*(f"G{i}" for i in range(38)), "MT-A", "MT-B"]
     obs = pandas.DataFrame(index=pandas.Index([str(i) for i in range(120)], dtype=object))
     obs["donor"] = np.arange(120) % 2
-    var = pandas.DataFrame({"symbol": [f"S{i}" for i in range(40)]}, pandas.Index(names, dtype=object), dtype=object)
-    anndata.AnnData(counts, obs, var).write_h5ad(tmp_path / "cells.h5ad")
-    anndata.AnnData(0 * counts, obs, var, layers={"counts": counts}).write_h5ad(tmp_path / "layers.h5ad")
+    return anndata.AnnData(
+        X, obs, pandas.DataFrame(columns, pandas.Index(names, dtype=object), dtype=object), layers=layers
+    )
+
+
+@pytest.fixture
+def cells(counts, tmp_path):
+    symbols = [f"S{i}" for i in range(40)]
+    annotated(counts, symbol=symbols).write_h5ad(tmp_path / "cells.h5ad")
+    annotated(0 * counts, {"counts": counts}, symbol=symbols).write_h5ad(tmp_path / "layers.h5ad")
     return tmp_path / "cells.h5ad"
 
 
@@ -186,3 +193,34 @@ def test_tables(run, counts, tmp_path):
     done = run("panel", tmp_path / "cells.csv", "-k", 5, "-q")
     assert done.exit_code == 0, done.output
     assert "5 genes: cells-panel.csv, cells-panel.html" in done.output
+
+
+def test_antibodies_of_cells_are_left_out(run, counts, tmp_path):
+    types = ["Gene Expression"] * 36 + ["Antibody Capture"] * 4
+    annotated(counts, feature_types=types).write_h5ad(tmp_path / "cite.h5ad")
+    done = run("panel", "cite.h5ad", "-k", 5)
+    assert done.exit_code == 0, done.output
+    assert "note: left out 4 columns whose feature_types is not 'Gene Expression'." in done.output
+    assert "Testing 36 genes in 120 cells" in done.output
+
+
+def test_files_of_cell_ranger_2(run, counts, tmp_path):
+    X = csr_array(counts.astype(np.int32))
+    with h5py.File(tmp_path / "old.h5", "w") as file:
+        for name in ("data", "indices", "indptr"):
+            file[f"GRCh38/{name}"] = getattr(X, name)
+        file["GRCh38/shape"] = [40, 120]
+        file["GRCh38/genes"] = np.array([f"ENSG{i}" for i in range(40)], dtype="S8")
+        file["GRCh38/gene_names"] = np.array([f"G{i}" for i in range(40)], dtype="S8")
+        file["GRCh38/barcodes"] = np.array([f"cell{i}" for i in range(120)], dtype="S8")
+    done = run("panel", "old.h5", "-k", 5, "-o", "panel.csv")
+    assert done.exit_code == 0, done.output
+    assert "Testing 40 genes in 120 cells" in done.output
+    assert pandas.read_csv(tmp_path / "panel.csv")["gene"].str.startswith("G").all()
+
+
+def test_a_column_named_gene_is_written_beside_the_names(run, counts, tmp_path):
+    annotated(counts, gene=[f"S{i}" for i in range(40)]).write_h5ad(tmp_path / "named.h5ad")
+    assert run("panel", "named.h5ad", "-k", 4, "--gene-key", "gene", "-o", "panel.csv").exit_code == 0
+    header = (tmp_path / "panel.csv").read_text().partition("\n")[0]
+    assert header.startswith("name,gene,tamis_rank")

@@ -55,13 +55,14 @@ def test_a_programme_of_few_cells_is_found_and_served(rng):
     followed = programmes.followed_by(X)
     assert followed[[*range(10), *range(20, 25)]].all()
     assert followed.sum() <= 16
-    free, alike = np.ones(30, bool), np.ones(30)
-    first, second = serve(programmes, free, 20, alike)
+    none, free, alike = np.arange(0), np.ones(30, bool), np.ones(30)
+    first, second = serve(programmes, none, free, 20, alike)
     assert first in range(10)
     assert second in range(20, 25)
-    assert len(serve(programmes, free, 1, alike)) == 1
-    assert first not in serve(programmes, np.arange(30) != first, 20, alike)
-    assert first not in serve(programmes, free, 20, np.where(np.arange(30) == first, 0.01, 1.0))
+    assert len(serve(programmes, none, free, 1, alike)) == 1
+    assert serve(programmes, np.array([0, 1]), free, 1, alike)[0] in range(20, 25)
+    assert first not in serve(programmes, none, np.arange(30) != first, 20, alike)
+    assert first not in serve(programmes, none, free, 20, np.where(np.arange(30) == first, 0.01, 1.0))
 
 
 def test_noise_has_one_programme_at_least_and_directions_count_by_a_power(rng):

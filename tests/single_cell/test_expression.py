@@ -39,6 +39,47 @@ def test_counts_are_found_behind_logarithms(counts):
     assert counts_behind(np.log1p(np.random.default_rng(0).gamma(2, 1, (20, 30))).astype(np.float32)) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "scale"),
+    [
+        ("linear", lambda X: X),
+        ("log", np.log1p),
+        ("log", lambda X: np.log2(1 + X)),
+        ("log", lambda X: np.log10(1 + X)),
+    ],
+    ids=["linear", "e", "2", "10"],
+)
+def test_counts_are_found_behind_every_normalisation(counts, kind, scale):
+    X = counts[0]
+    given = scale(X / X.sum(axis=1, keepdims=True) * 1e4)
+    assert recognise(given) == kind
+    np.testing.assert_array_equal(counts_behind(given.astype(np.float32), kind), X)
+
+
+def test_an_odd_cell_hides_no_counts_and_rounding_makes_none(counts):
+    X = counts[0].copy()
+    X[0] = np.where(X[0] == 1, 0, X[0])
+    np.testing.assert_array_equal(counts_behind(log_normalised(X).astype(np.float32))[1:], X[1:])
+    rounded = np.random.default_rng(0).gamma(2, 20, (60, 30)).round(1)
+    assert counts_behind(rounded, "linear") is None
+
+
+def test_estimated_counts_are_counts(counts, rng):
+    X = counts[0].astype(float)
+    estimated = X - 0.37 * ((rng.random(X.shape) < 0.05) & (X > 0))
+    assert recognise(estimated) == "counts"
+    assert recognise(np.log2(1 + X)) == "log"
+    thinned, _ = equal_depth(estimated, rng)
+    assert (thinned.toarray() <= np.ceil(estimated)).all()
+
+
+def test_genes_that_dominate_some_cells_do_not_thin_the_others(rng):
+    X = rng.poisson(2.0, (400, 500))
+    X[:100, :2] = rng.poisson(600, (100, 2))
+    totals = equal_depth(csr_array(X), rng)[0][:, 2:].sum(axis=1)
+    assert totals[:100].mean() == pytest.approx(totals[100:].mean(), rel=0.05)
+
+
 def test_depths_are_made_equal(rng):
     X = rng.poisson(rng.lognormal(0, 1, (300, 1)) * np.full(50, 10.0))
     given = csr_array(X)

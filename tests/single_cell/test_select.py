@@ -250,6 +250,7 @@ def test_cells_without_a_batch_are_counted(adata, dtype):
         ({"expression": ("dim", None)}, r"expression takes a lower and an upper bound.*got \('dim', None\)"),
         ({"random_state": -1}, r"random_state takes a whole number of at least 0, below 2\*\*32; got -1"),
         ({"groups": "none"}, "groups='none' is not a column of adata.var"),
+        ({"n_genes": "auto", "never": "*"}, "n_genes='auto', but must_keep holds 0 genes and 0 of 90 can be selected"),
     ],
 )
 def test_mistakes_are_named_and_change_nothing(adata, options, sentence):
@@ -270,7 +271,8 @@ def test_genes_with_one_value_are_not_chosen(adata):
 
 def test_whole_numbers_that_are_no_counts_are_taken_as_intensities(adata):
     adata.X = adata.X * np.float32(1e30)
-    tamis.select_genes(adata, 5)
+    with pytest.warns(PanelWarning, match="No counts are found behind the values"):
+        tamis.select_genes(adata, 5)
     assert adata.uns["tamis"]["input"] == "linear"
     assert not [gene for gene in adata.uns["tamis"]["genes"] if gene.startswith(("N", "MT-"))]
 
@@ -284,3 +286,81 @@ def test_a_table_is_no_annotated_one(adata):
 def test_selectors_say_at_once_what_to_pass(adata):
     with pytest.raises(TypeError, match="X is an AnnData object"):
         tamis.LSCAE(3).fit(adata)
+
+
+def scaled(adata):
+    adata.layers["logged"] = np.log1p(adata.X.toarray() / np.asarray(adata.X.sum(axis=1)) * 1e4)
+    logged = adata.layers["logged"]
+    adata.X = (logged - logged.mean(axis=0)) / logged.std(axis=0)
+    return adata
+
+
+def test_of_scaled_expression_nothing_is_said_that_scaling_has_removed(adata):
+    with pytest.warns(PanelWarning, match="No counts are found behind the values"):
+        table = tamis.select_genes(scaled(adata), 5, inplace=False)
+    assert table["tamis_mean"].isna().all()
+    assert table["tamis_detection"].isna().all()
+    with pytest.raises(ValueError, match="expression bounds means, and those of scaled genes are zero"):
+        tamis.select_genes(adata, 5, expression=(0.02, None))
+    assert len(chosen(adata, 5, expression=(0.02, None), layer="logged")) == 5
+
+
+def test_a_panel_is_extended_by_what_it_lacks(adata):
+    for have in (["A0", "A1", "B0", "B1"], ["C3", "RARE1", "B4"]):
+        served = {gene.rstrip("0123456789") for gene in have}
+        new = chosen(adata, len(have) + 4 - len(served), must_keep=have)[len(have) :]
+        assert {gene.rstrip("0123456789") for gene in new} == {"A", "B", "C", "RARE"} - served
+
+
+def test_genes_stand_for_those_that_rise_with_them(adata):
+    table = tamis.select_genes(adata, 4, inplace=False)
+    for gene, others in table["tamis_stands_for"][table["tamis_selected"]].items():
+        kinds = {other.rstrip("0123456789") for other in str(others).split(", ") if other}
+        assert kinds <= {gene.rstrip("0123456789")}
+
+
+def test_genes_without_a_group_are_free(adata):
+    adata.var["isoform"] = ["x" if gene.startswith("A") else "" for gene in adata.var_names]
+    genes = chosen(adata, 10, groups="isoform")
+    assert sum(gene.startswith("A") for gene in genes) <= 1
+    assert len(genes) == 10
+
+
+def test_noise_has_no_programme(rng):
+    noise = anndata.AnnData(rng.poisson(3.0, (200, 60)).astype(np.float32))
+    with pytest.warns(FillerWarning):
+        assert tamis.select_genes(noise, 5, inplace=False).attrs["n_programmes"] == 0
+
+
+def test_batches_that_are_types_are_named_where_nothing_is_left(adata):
+    adata.obs["batch"] = adata.obs["type"].astype(str).to_numpy(dtype=object)
+    with pytest.warns(FillerWarning, match="types of cells that 'batch' parts from each other do not count"):
+        tamis.select_genes(adata, 5, batch_key="batch")
+
+
+def test_of_a_small_batch_enough_cells_are_drawn(adata, monkeypatch):
+    monkeypatch.setattr("tamis.single_cell.expression.MAX_CELLS", 120)
+    monkeypatch.setattr(
+        tamis.single_cell.expression.read_expression,
+        "__kwdefaults__",
+        {**tamis.single_cell.expression.read_expression.__kwdefaults__, "max_cells": 120},
+    )
+    adata.obs["site"] = np.where(np.arange(adata.n_obs) % 10 == 0, "small", "large").astype(object)
+    table = tamis.select_genes(adata, 5, batch_key="site", batches="all", inplace=False)
+    assert table["tamis_structured"].sum() >= 15
+
+
+def test_columns_that_are_no_genes_are_named(adata):
+    adata.var["feature_types"] = ["Gene Expression"] * (adata.n_vars - 2) + ["Antibody Capture"] * 2
+    with pytest.raises(ValueError, match="Some columns hold no genes but 'Antibody Capture'"):
+        tamis.select_genes(adata, 5)
+
+
+@pytest.mark.filterwarnings("ignore:Variable names are not unique")
+def test_names_of_raw_that_occur_twice_are_named(adata):
+    adata.var["symbol"] = list(adata.var_names)
+    raw = adata.copy()
+    raw.var_names = ["N1", "N1", *raw.var_names[2:]]
+    adata.raw = raw
+    with pytest.raises(ValueError, match="occur twice; pass inplace=False"):
+        tamis.select_genes(adata[:, 2:].copy(), 5, use_raw=True, gene_key="symbol")

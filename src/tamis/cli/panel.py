@@ -14,6 +14,7 @@ from tamis.extras import require
 from tamis.io.errors import reading
 from tamis.io.files import check_readable, recording, write_text
 from tamis.io.readers.report import KINDS, shell_word
+from tamis.io.readers.tenx import GENES
 from tamis.io.sources import open_source
 from tamis.reprs import counted
 
@@ -35,7 +36,7 @@ def panel(given: SimpleNamespace) -> None:
     told = chosen.drop(columns="tamis_selected").astype(object)
     lines = told.where(told.notna(), None).itertuples()
     with recording():
-        write_text(path, results.csv_text(["gene", *told.columns], lines))
+        write_text(path, results.csv_text(["name" if given.gene_key == "gene" else "gene", *told.columns], lines))
         # The page calls genes by their symbols.
         shown = table if given.gene_key is None else table.set_index(given.gene_key)
         write_panel(page, shown, programme_table(shown), title=f"Gene panel of {given.file.name}")
@@ -85,7 +86,16 @@ def _cells(given: SimpleNamespace) -> tuple[Any, dict[str, Any]]:
     open_source(given.file, key)  # Raises what is wrong with the file, or lists its layers.
     with reading(given.file):
         which = {} if key == "X" else {"use_raw": True} if key == "raw" else {"layer": key}
-        return anndata.read_h5ad(given.file, backed="r"), which
+        return _genes_of(anndata.read_h5ad(given.file, backed="r")), which
+
+
+def _genes_of(cells: Any) -> Any:
+    """Return cells without columns that hold no genes, such as antibodies; those without any stay on disk."""
+    types = cells.var.get("feature_types")
+    if types is None or not 0 < (n_others := int((types != GENES).sum())) < len(types):
+        return cells
+    complain(f"note: left out {counted(n_others, 'column')} whose feature_types is not {GENES!r}.")
+    return cells[:, (types == GENES).to_numpy()].to_memory()
 
 
 def _annotated(given: SimpleNamespace) -> Any:

@@ -78,12 +78,16 @@ def leading_directions(values: Array, random_state: int) -> Array:
     return np.asarray(left * singular**POWER)
 
 
-def serve(programmes: Programmes, free: Mask, n_genes: int, weights: NDArray[np.float64]) -> Indices:
-    """Select genes that explain most of the programmes together, as many as there are; their gains are weighted."""
-    allowed = np.flatnonzero(free[programmes.genes])
+def serve(programmes: Programmes, kept: Indices, free: Mask, n_genes: int, weights: NDArray[np.float64]) -> Indices:
+    """Select genes that explain most of the programmes together with those kept, as many as there are programmes.
+
+    The gains of genes are multiplied by their weights.
+    """
+    allowed, given = np.flatnonzero(free[programmes.genes]), np.flatnonzero(np.isin(programmes.genes, kept))
     size = min(n_genes, programmes.directions.shape[1])
     Z, goal = (part.astype(np.float64) for part in (programmes.values, programmes.directions))
-    return programmes.genes[pursue(Z, goal, allowed, allowed[:0], size, weights=weights[programmes.genes[allowed]])[0]]
+    chosen, _ = pursue(Z, goal, allowed, given, size, weights=weights[programmes.genes[allowed]])
+    return programmes.genes[chosen]
 
 
 def align(

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
+from tamis.io.readers.tenx import GENES
 from tamis.io.sources import as_source
 from tamis.reprs import counted
+from tamis.structure.find import MIN_ROWS
 
 MAX_CELLS = 4000
 """Cells that are drawn to choose genes by; the statistics of genes are of all cells."""
@@ -27,6 +29,16 @@ DEPTH_QUANTILES = 0.1, 0.01
 MAX_ROUNDING = 0.01
 """Largest distance from whole numbers of values that are taken as counts, relative to them."""
 
+MIN_WHOLE = 0.99
+"""Share of the cells that have to hold counts; of an odd cell no gene has a count of one."""
+
+MIN_WHOLE_VALUES = 0.5
+"""Share of whole numbers among the values above zero of counts of which some are estimates."""
+
+DOMINANT, TIMES_EVEN, DOMINATED = 0.05, 20, 0.01
+"""A gene dominates if it has more than the first part of the counts, and more than so many times an even share, in more
+than the last part of the cells."""
+
 BLOCK_ROWS = 1024
 
 
@@ -40,8 +52,8 @@ class Expression(NamedTuple):
     sample: NDArray[np.float32]  # their expression
     tested: Any  # what dependence is tested on: counts of equal depth where there are counts, else the sample
     shallow: NDArray[np.bool_]  # cells whose counts are too few for that depth, so that theirs is a smaller one
-    mean: NDArray[np.float64]  # of that expression, over all cells
-    detection: NDArray[np.float64]  # share of all cells in which the gene is detected
+    mean: NDArray[np.float64]  # of that expression, over all cells; NaN if it is scaled
+    detection: NDArray[np.float64]  # share of all cells in which the gene is detected; NaN if it is scaled
 
 
 def read_expression(
@@ -50,29 +62,45 @@ def read_expression(
     layer: str | None = None,
     use_raw: bool = False,
     gene_key: str | None = None,
+    batch: NDArray[Any] | None = None,
     max_cells: int = MAX_CELLS,
     random_state: int | None = 0,
 ) -> Expression:
     """Read the matrix of an AnnData object, which is not changed, and normalise a sample of its cells.
 
-    The size factor of a cell is its total, divided by the median total of the sampled cells.
+    The size factor of a cell is its total, divided by the median total of the sampled cells. Of each batch, enough
+    cells for a test are drawn, if it has as many.
     """
     if random_state is not None and not 0 <= random_state < 2**32:
         raise ValueError(f"random_state takes a whole number of at least 0, below 2**32; got {random_state}.")
+    check_annotated(adata)
     X, var, place = _matrix(adata, layer, use_raw)
+    _check_modalities(var)
     genes = _symbols(var, gene_key)
-    cells = np.sort(np.random.default_rng(random_state).permutation(X.shape[0])[:max_cells])
+    cells = _drawn(X.shape[0], max_cells, batch, random_state)
     raw = _rows(X, cells)
     kind = recognise(raw, place)
     target = float(np.median(_totals(raw))) if kind in ("counts", "linear") else None
     mean, detection = _statistics(X, target, place)
+    if kind == "scaled":  # No zeros are left that stand for absence, and all means are about zero.
+        mean = detection = np.full(len(genes), np.nan)
     sample = normalised(raw, target)
     dense = np.asarray(sample.toarray() if issparse(sample) else sample, dtype=np.float32)
-    counts = raw if kind == "counts" else counts_behind(dense) if kind == "log" else None
+    counts = raw if kind == "counts" else None if kind == "scaled" else counts_behind(raw, kind)
     tested, shallow = dense, np.zeros(len(cells), dtype=bool)
     if counts is not None:
         tested, shallow = equal_depth(counts, np.random.default_rng(random_state))
     return Expression(genes, var, kind, cells, dense, tested, shallow, mean, detection)
+
+
+def _drawn(n_cells: int, size: int, batch: NDArray[Any] | None, random_state: int | None) -> NDArray[np.intp]:
+    """Return the sorted positions of cells drawn at random, the first few of each batch before all others."""
+    import pandas
+
+    cells = np.random.default_rng(random_state).permutation(n_cells)
+    own = np.zeros(n_cells, np.intp) if batch is None else batch[cells]
+    place = pandas.Series(own).groupby(own).cumcount().to_numpy()
+    return np.sort(cells[np.argsort(place >= MIN_ROWS, kind="stable")][:size])
 
 
 def recognise(block: Any, place: str = "X") -> str:
@@ -87,7 +115,12 @@ def recognise(block: Any, place: str = "X") -> str:
                 "scaled expression; name a layer with counts or log-normalised values."
             )
         return "scaled"
-    if (values == np.round(values)).all() and values.max(initial=0.0) <= MAX_COUNT:
+    whole = values == np.round(values)
+    # Some counts are estimates, such as those of molecules that two genes share; powers of two are logarithms.
+    powers = np.exp2(np.minimum(values[~whole], MAX_LOG))
+    logarithms = (np.abs(powers - np.round(powers)) <= MAX_ROUNDING).all()
+    mostly = whole[values > 0].mean() >= MIN_WHOLE_VALUES and not logarithms
+    if (whole.all() or mostly) and values.max(initial=0.0) <= MAX_COUNT:
         return "counts"
     return "linear" if values.max(initial=0.0) > MAX_LOG else "log"
 
@@ -100,16 +133,22 @@ def normalised(block: Any, target: float | None) -> Any:
     return csr_array(diags_array(factors) @ block).log1p() if issparse(block) else np.log1p(block * factors[:, None])
 
 
-def counts_behind(sample: NDArray[np.float32]) -> NDArray[np.float64] | None:
-    """Return the counts of log-normalised cells; None if there are none.
+def counts_behind(block: Any, kind: str = "log") -> NDArray[np.float64] | None:
+    """Return the counts of normalised cells, whatever the base of their logarithm; None if there are none.
 
-    The smallest value of a cell stands for a count of one, and the others are then whole.
+    The smallest value of a cell stands for a count of one, and the others are then whole. If it is the same in all
+    cells, values were rounded to it, unless it is one.
     """
-    values = np.expm1(sample.astype(np.float64))
-    smallest = np.where(values > 0, values, np.inf).min(axis=1)
-    counts = values / np.where(np.isfinite(smallest), smallest, 1.0)[:, None]
-    whole = np.round(counts)
-    return whole if (np.abs(counts - whole) <= MAX_ROUNDING * np.maximum(counts, 1)).all() else None
+    values = np.asarray(block.toarray() if issparse(block) else block, dtype=np.float64)
+    for linear in [values] if kind == "linear" else (np.expm1(values * np.log(base)) for base in (np.e, 2, 10)):
+        smallest = np.where(linear > 0, linear, np.inf).min(axis=1)
+        counts = linear / np.where(np.isfinite(smallest), smallest, 1.0)[:, None]
+        whole = np.round(counts)
+        of_counts = (np.abs(counts - whole) <= MAX_ROUNDING * np.maximum(counts, 1)).all(axis=1)
+        rounded = np.ptp(smallest) <= MAX_ROUNDING * smallest.min() and abs(smallest.min() - 1) > MAX_ROUNDING
+        if of_counts.mean() >= MIN_WHOLE and not rounded:
+            return whole
+    return None
 
 
 def equal_depth(counts: Any, rng: np.random.Generator) -> tuple[Any, NDArray[np.bool_]]:
@@ -117,23 +156,30 @@ def equal_depth(counts: Any, rng: np.random.Generator) -> tuple[Any, NDArray[np.
 
     Normalised counts that were ties are ordered by the depth of their cells, so that genes that have nothing in common
     would seem to depend on each other. Shallow cells, a tenth, can only be alike at a smaller depth: genes depend on
-    each other among them, or among the others.
+    each other among them, or among the others. Dominating genes are not counted, since all others have less where these
+    have much.
     """
     given = csr_array(counts)
-    totals = _totals(given)
+    totals = _totals_of_others(given)
     depth, smaller = np.quantile(totals, DEPTH_QUANTILES)
     shallow = totals < depth
     kept = np.minimum(1.0, np.where(shallow, smaller, depth) / np.maximum(totals, 1.0))
-    drawn = rng.binomial(given.data.astype(np.int64), np.repeat(kept, np.diff(given.indptr)))
+    drawn = rng.binomial(np.rint(given.data).astype(np.int64), np.repeat(kept, np.diff(given.indptr)))
     thinned = csr_array((drawn.astype(np.float32), given.indices, given.indptr), shape=given.shape, copy=True)
     thinned.eliminate_zeros()
     return thinned, shallow
 
 
+def _totals_of_others(counts: csr_array) -> NDArray[np.float64]:
+    """Return the totals of cells without the genes that dominate some of them, if others are left in each."""
+    totals, part = _totals(counts), max(DOMINANT, TIMES_EVEN / counts.shape[1])
+    most = diags_array(1 / np.maximum(totals, 1e-12)) @ counts > part
+    others = _totals(counts[:, np.asarray(most.mean(axis=0)).ravel() <= DOMINATED])
+    return others if others.min() > 0 else totals
+
+
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:
     """Return the matrix that was asked for, the table of its genes, and what messages call it."""
-    if not (hasattr(adata, "var_names") and hasattr(adata, "layers")):
-        raise TypeError(f"adata takes an AnnData object; got {type(adata).__name__}. Pass anndata.AnnData(table).")
     if use_raw and layer is not None:
         raise ValueError(f"use_raw=True and layer={layer!r} name two matrices; leave one of them out.")
     if use_raw and adata.raw is None:
@@ -149,6 +195,21 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str
     place = "adata.raw" if use_raw else "adata.X" if layer is None else f"the layer {layer!r}"
     stored = csr_array(X) if issparse(X) else as_source(X)
     return X if stored is None else stored, adata.raw.var if use_raw else adata.var, place
+
+
+def check_annotated(adata: Any) -> None:
+    """Raise an error if this is no AnnData object."""
+    if not (hasattr(adata, "var_names") and hasattr(adata, "layers")):
+        raise TypeError(f"adata takes an AnnData object; got {type(adata).__name__}. Pass anndata.AnnData(table).")
+
+
+def _check_modalities(var: Any) -> None:
+    """Raise an error if some columns hold no expression, such as antibodies, whose counts are of another kind."""
+    types = var.get("feature_types", default=[])
+    others = sorted({str(one) for one in types} - {GENES})
+    if others and GENES in set(types):
+        genes = f"adata[:, adata.var['feature_types'] == {GENES!r}].copy()"
+        raise ValueError(f"Some columns hold no genes but {others[0]!r} (feature_types); select from {genes}.")
 
 
 def column(table: Any, name: str, parameter: str, place: str = "adata.obs") -> Any:
@@ -207,7 +268,6 @@ def _statistics(X: Any, target: float | None, place: str) -> tuple[NDArray[np.fl
         n_empty += 0 if target is None else int((_totals(block) <= 0).sum())
         values = normalised(block, target)
         sums += np.asarray(values.sum(axis=0), dtype=np.float64).ravel()
-        # Scaled expression has no zeros that stand for absence; a cell above the mean is taken as one that shows it.
         detected += np.asarray((values > 0).sum(axis=0)).ravel()
     if n_empty:
         raise ValueError(f"{place} holds {counted(n_empty, 'cell')} without counts; remove them (sc.pp.filter_cells).")

@@ -64,7 +64,7 @@ def _ranks(score: NDArray[np.float64], selected: Indices) -> Indices:
 def _stands_for(Z: Array, genes: NDArray[np.str_], structured: Mask, selected: Indices) -> NDArray[np.str_]:
     """Return, for each selected gene, the other structured genes that correlate most with it among the panel."""
     others = np.setdiff1d(np.flatnonzero(structured), selected)
-    correlation = np.abs(Z[:, selected].T @ Z[:, others])
+    correlation = Z[:, selected].T @ Z[:, others]
     texts = np.full(len(genes), "", dtype=object)
     nearest, strength = correlation.argmax(axis=0), correlation.max(axis=0)
     for place, gene in enumerate(selected):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tamis.extras import require
 from tamis.reprs import counted
 from tamis.single_cell.alignment import Array, Mask, Programmes, align, find_programmes, leading_directions, serve
-from tamis.single_cell.expression import Expression, column, labels, read_expression
+from tamis.single_cell.expression import Expression, check_annotated, column, labels, read_expression
 from tamis.single_cell.families import PanelWarning, matching_genes
 from tamis.single_cell.reasons import gene_table
 from tamis.sizes import NoStructureError, choose_k
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import pandas
 
 MIN_BATCH = 3
+UNEQUAL_DEPTH = (
+    "No counts are found behind the values, so that genes are tested on these; where cells differ in depth, genes that "
+    "have nothing in common then seem to depend on each other. Name a layer with counts by layer."
+)
 
 
 def select_genes(
@@ -104,9 +108,11 @@ def select_genes(
         - ``tamis_pvalue``: evidence that it depends on other genes;
         - ``tamis_structured``: whether it does above chance, and follows a programme;
         - ``tamis_programme``: the direction that it follows most, for structured genes;
-        - ``tamis_stands_for``: for selected genes, up to five others that follow it more than any other selected one;
+        - ``tamis_stands_for``: for selected genes, up to five genes that rise and fall with it more than with any other
+          selected one;
         - ``tamis_explained``: the share of the variance of a structured gene that the panel predicts in cells held out;
-        - ``tamis_detection`` and ``tamis_mean``: share of cells that show it, and mean log-normalised expression;
+        - ``tamis_detection`` and ``tamis_mean``: share of cells that show it, and mean log-normalised expression, NaN
+          if expression is scaled;
 
         and ``adata.uns["tamis"]`` holds ``layer``, ``input`` (what the matrix was recognised as), ``normalisation``,
         ``tested_on``, ``genes`` (in order), ``n_programmes``, ``n_filler`` and ``batch_key``; so do the ``attrs`` of a
@@ -120,15 +126,22 @@ def select_genes(
     require("select_genes", "anndata")
     say: Any = print if verbose else str
     say("Reading the expression")
-    data = read_expression(adata, layer=layer, use_raw=use_raw, gene_key=gene_key, random_state=random_state)
+    check_annotated(adata)
+    batch = _batch_labels(adata, batch_key, batches)
+    data = read_expression(
+        adata, layer=layer, use_raw=use_raw, gene_key=gene_key, batch=batch, random_state=random_state
+    )
     if inplace and use_raw and (n_absent := int((~adata.var_names.isin(adata.raw.var_names)).sum())):
         fault = f"adata.raw lacks {counted(n_absent, 'gene')} of adata.var, which would get no result"
         raise ValueError(f"{fault}; pass inplace=False.")
-    batch = _batch_labels(adata, batch_key, batches)
+    if inplace and use_raw and not adata.raw.var_names.is_unique:
+        raise ValueError("Some names of adata.raw.var_names occur twice; pass inplace=False, or make them differ.")
     costs, families = _penalties(data, penalty), _groups(data, groups)
     kept, free = _limits(data, must_keep, never, expression, families)
     n_usable = len(kept) + len(np.unique(families[free]))
-    k = 0 if n_genes == "auto" else _size(n_genes, len(data.genes), len(kept), n_usable)
+    k = 0 if n_genes == "auto" and n_usable else _size(n_genes, len(data.genes), len(kept), n_usable)
+    if data.tested is data.sample:
+        warn(UNEQUAL_DEPTH, PanelWarning, stacklevel=2)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
     if n_genes == "auto" and not structure.n_structured:
@@ -139,7 +152,8 @@ def select_genes(
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {counted(k, 'gene')} among {structure.n_structured} with structure")
-    selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs)
+    in_batches = f"; types of cells that {batch_key!r} parts from each other do not count" if batch_key else ""
+    selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs, in_batches)
     say("Collecting the reasons")
     table = gene_table(data, values, structure, programmes, selected)
     table.attrs = {
@@ -148,7 +162,7 @@ def select_genes(
         "normalisation": "size factors (median total) and log1p" if data.kind in ("counts", "linear") else "none",
         "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
         "genes": data.genes[selected].tolist(),
-        "n_programmes": programmes.directions.shape[1],
+        "n_programmes": programmes.directions.shape[1] if structure.n_structured else 0,
         "n_filler": int((~structure.structured[selected[len(kept) :]]).sum()),
         "batch_key": batch_key or "",
     }
@@ -196,7 +210,9 @@ def _limits(
     if both := sorted(set(kept) & set(banned)):
         raise ValueError(f"must_keep and never both name {data.genes[both[0]]!r}; remove it from one of them.")
     low, high = _bounds(expression)
-    free = (np.ptp(data.sample, axis=0) > 0) & (data.mean >= low) & (data.mean <= high)
+    if expression is not None and data.kind == "scaled":
+        raise ValueError("expression bounds means, and those of scaled genes are zero; name a layer, or use_raw=True.")
+    free = (np.ptp(data.sample, axis=0) > 0) & ~((data.mean < low) | (data.mean > high))
     free[banned] = free[np.isin(groups, groups[kept])] = False
     return kept, free
 
@@ -213,11 +229,12 @@ def _bounds(expression: Any) -> tuple[float, float]:
 
 
 def _size(n_genes: int | str, n_all: int, n_kept: int, n_usable: int) -> int:
-    if isinstance(n_genes, bool) or not isinstance(n_genes, int | np.integer) or n_genes < 1:
+    given_well = isinstance(n_genes, int | np.integer) and not isinstance(n_genes, bool) and n_genes >= 1
+    if not given_well and n_genes != "auto":
         raise ValueError(f"n_genes takes a positive number of genes or 'auto'; got {n_genes!r}.")
-    if not n_kept <= n_genes <= n_usable:
+    if n_genes == "auto" or not n_kept <= int(n_genes) <= n_usable:
         raise ValueError(
-            f"n_genes={n_genes}, but must_keep holds {counted(n_kept, 'gene')} and {n_usable} of {n_all} "
+            f"n_genes={n_genes!r}, but must_keep holds {counted(n_kept, 'gene')} and {n_usable} of {n_all} "
             "can be selected; genes with one value, in never, outside of the bounds of expression or of a group that "
             "is chosen from already cannot."
         )
@@ -256,7 +273,7 @@ def _structured(structure: Structure, free: Mask) -> Indices:
 
 def _chosen(
     values: Array, programmes: Programmes, goal: Array, structure: Structure, kept: Indices, free: Mask, k: int,
-    groups: Indices, penalty: NDArray[np.float64],
+    groups: Indices, penalty: NDArray[np.float64], in_batches: str,
 ) -> Indices:  # fmt: skip
     """Return k genes in order: those to keep, those that serve programmes, and those that align."""
     n_free = k - len(kept)
@@ -267,12 +284,10 @@ def _chosen(
     n_good = int(structure.structured[firsts].sum())
     if n_good < n_free:
         what = counted(n_good, "gene" if len(firsts) == len(order) else "group") if n_good else "No gene"
-        enough = (
-            f"Select at most {counted(len(kept) + n_good, 'gene')}, or collect" if len(kept) + n_good else "Collect"
-        )
+        enough = f"Select at most {counted(len(kept) + n_good, 'gene')}, or c" if len(kept) + n_good else "C"
         warn(
             f"{'Only ' * bool(n_good)}{what} with structure above chance may be chosen; filler takes {n_free - n_good} "
-            f"of the {k} places. {enough} more cells.",
+            f"of the {k} places. {enough}ollect more cells{in_batches}.",
             FillerWarning,
             stacklevel=3,
         )
@@ -280,7 +295,7 @@ def _chosen(
     good = free & structure.structured & discoveries(structure.pvalues, STRICT_FDR)
     good[firsts[:n_free]] = True
     weights = 1 - penalty + 1e-9  # a penalty of all genes changes nothing
-    serving = serve(programmes, good, n_free, weights)
+    serving = serve(programmes, kept, good, n_free, weights)
     given = np.r_[kept, serving[np.sort(np.unique(groups[serving], return_index=True)[1])]]
     return np.concatenate([given, align(values, goal, given, good, k - len(given), groups, weights)])
 
@@ -301,5 +316,8 @@ def _groups(data: Expression, groups: str | None) -> Indices:
     import pandas
 
     own = np.arange(len(data.genes))
-    codes = -1 if groups is None else pandas.factorize(column(data.var, groups, "groups", "adata.var"))[0]
-    return np.where(np.asarray(codes) >= 0, codes, len(own) + own)
+    if groups is None:
+        return own
+    names = column(data.var, groups, "groups", "adata.var").astype(object)
+    codes, _ = pandas.factorize(names.where(names != "", None))
+    return np.where(codes >= 0, codes, len(own) + own)

@@ -27,8 +27,8 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         check_room(table.shape[0] * table.X.row_bytes, inf, "the matrix")
         return replace(table, X=table.X[:])
     with open_hdf(path) as file:
-        if request.key is None and "matrix/features/name" in file:
-            return _tenx(file["matrix"], request)
+        if request.key is None and (stored := _written_by_cell_ranger(file)) is not None:
+            return _tenx(stored, request)
         members: dict[str, Member] = {}
 
         def note(name: str, item: Any) -> None:
@@ -44,11 +44,22 @@ def read(path: Path, request: Request, progress: Progress) -> Table:
         return assemble(matrix.load(), vectors | beside, request)
 
 
+def _written_by_cell_ranger(file: Any) -> Any:
+    """Return the group that holds the matrix; until Cell Ranger 2 it had the name of the genome."""
+    if "matrix/features/name" in file:
+        return file["matrix"]
+    genomes = [item for item in file.values() if hasattr(item, "keys") and {"gene_names", "indptr"} <= set(item)]
+    return genomes[0] if len(genomes) == 1 else None
+
+
 def _tenx(stored: Any, request: Request) -> Table:
-    """Read what Cell Ranger 3 or later wrote: features × cells, compressed by cells."""
+    """Read what Cell Ranger wrote: features × cells, compressed by cells."""
     n_genes, n_cells = stored["shape"][:]
     X = checked_csr((values(stored[part], part) for part in PARTS), (n_cells, n_genes)).T
-    columns = (stored["features"].get(name) for name in ("name", "name", "feature_type"))
+    if "features" in stored:
+        columns = [stored["features"].get(name) for name in ("name", "name", "feature_type")]
+    else:
+        columns = [stored["genes"], stored["gene_names"]]
     features = [*zip(*(text(column) for column in columns if column is not None), strict=True)]
     cells = [[name] for name in text(stored["barcodes"])] if "barcodes" in stored else []
     return table_of_genes(X, features, cells, replace(request, transpose=request.transpose is not False))
