@@ -115,6 +115,15 @@ def one_multimodal(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: 
     return each_its_own(rng.uniform(5, 8) * _labels(rng, n, n_modes)[:, None] + rng.standard_normal((n, 1)))
 
 
+def modes_beside_factor(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Features of two or three modes that depend on nothing, beside many that share one factor."""
+    n, own = max(n, 200), int(rng.integers(1, 5))
+    labels = np.column_stack([_labels(rng, n, int(rng.integers(2, 4))) for _ in range(own)])
+    modes = rng.uniform(5, 8, own) * labels + rng.standard_normal((n, own))
+    block = rng.standard_normal((n, 1)) + rng.uniform(0.3, 0.8) * rng.standard_normal((n, max(5, m)))
+    return np.hstack([modes, block]), np.r_[np.arange(own), np.full(block.shape[1], own)]
+
+
 # -------------------------------------------------------------------------------------------------- curves and surfaces
 
 

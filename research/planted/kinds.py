@@ -71,6 +71,7 @@ KINDS: dict[str, Kind] = {
         *(
             blocks.classification,
             blocks.one_multimodal,
+            blocks.modes_beside_factor,
             blocks.curve,
             blocks.spiral,
             blocks.moons,
@@ -107,7 +108,7 @@ KINDS: dict[str, Kind] = {
 }
 """Kinds of one structure among independent noise."""
 
-SIZED = ("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks")
+SIZED = ("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks", "modes_beside_factor")
 """Kinds that need a number of rows of their own; they are not mixed with others."""
 
 MIXED = (

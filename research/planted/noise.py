@@ -30,14 +30,19 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
 }
 """Laws of tables of random sizes; "binary" has all rates."""
 
-SHAPES = ("wide", "narrow")
-"""Tables of any of the laws: 60 rows and 5,000 features, and 3 to 8 features."""
+SHAPES = ("wide", "narrow", "flags", "few among flags")
+"""Tables of any of the laws: 60 rows and 5,000 features, and 3 to 8 features; 1,000 to 3,000 flags that few rows carry,
+and 5 to 50 normal features among as many."""
 
 
 def noise_table(law: str, seed: int) -> Array:
     """Draw a table of one law whose features are independent of each other."""
     rng = np.random.default_rng([crc32(law.encode()), seed])
     n, d = int(log_uniform(rng, 60, 1000.99)), int(log_uniform(rng, 10, 300.99))
+    if law.endswith("flags"):
+        n, d = int(rng.integers(400, 1500)), int(rng.integers(1000, 3001))
+        flags = (rng.random((n, d)) < log_uniform(rng, 0.005, 0.05)).astype(float)
+        return flags if law == "flags" else np.hstack([flags, rng.standard_normal((n, int(rng.integers(5, 51))))])
     if law == "wide":
         n, d = 60, 5000
     if law == "narrow":
