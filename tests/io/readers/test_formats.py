@@ -132,6 +132,28 @@ def test_parquet_takes_the_index_that_pandas_wrote(table, tmp_path):
     assert again.X.dtype == np.float32
 
 
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_an_index_of_several_levels_is_left_out_and_told(in_pieces, table, tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(table.X, columns=list("abc"))
+    levels = pd.MultiIndex.from_arrays(
+        [[2000, 2000, 2001, 2001, 2002, 2002], [1, 2, 1, 2, 1, 2]], names=["year", "half"]
+    )
+    frame.set_index(levels).to_parquet(path := tmp_path / "t.parquet")
+    whole = read(path, Request(in_pieces=in_pieces))
+    assert whole.feature_names.tolist() == ["a", "b", "c"]
+    assert whole.sample_names is None
+    assert "'year', 'half' (part of the index that pandas wrote; to use them: --keep year,half)" in str(
+        [found.told() for found in whole.report.findings]
+    )
+    kept = read(path, Request(in_pieces=in_pieces, keep=("year",), labels="half"))
+    assert set(kept.feature_names) == {"a", "b", "c", "year"}
+    assert kept.sample_names is None
+    named = read(path, Request(in_pieces=in_pieces, index="half"))
+    assert named.sample_names.tolist() == ["1", "2"] * 3
+    assert named.feature_names.tolist() == ["a", "b", "c"]
+
+
 def test_h5ad_layers_labels_and_annotations(table, tmp_path):
     anndata = pytest.importorskip("anndata")
     pandas = pytest.importorskip("pandas")

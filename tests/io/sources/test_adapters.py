@@ -146,3 +146,11 @@ def test_parquet_keeps_single_precision_if_all_features_have_it(tmp_path, rng):
     frame.astype({"b": "int64"}).to_parquet(tmp_path / "mixed.parquet")
     assert open_source(tmp_path / "single.parquet")[:].dtype == np.float32
     assert open_source(tmp_path / "mixed.parquet")[:].dtype == np.float64
+
+
+@pytest.mark.parametrize("index", [np.arange(0, 80, 2), list(map(str, range(40))), pd.RangeIndex(40)])
+def test_the_index_that_pandas_wrote_is_no_feature(index, table, tmp_path):
+    pd.DataFrame(table[:40], index=index, columns=NAMES).rename_axis("row").to_parquet(tmp_path / "t.parquet")
+    source = open_source(tmp_path / "t.parquet")
+    assert source.names.tolist() == list(NAMES)
+    np.testing.assert_array_equal(source[:], table[:40])

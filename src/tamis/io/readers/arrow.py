@@ -1,7 +1,6 @@
 """Parquet and Feather files, and any other table of Arrow."""
 
 import datetime
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,17 @@ import pyarrow as pa
 from tamis.io.memory import check_room
 from tamis.io.readers.frame import Frame, table_of
 from tamis.io.readers.kinds import is_numeric
-from tamis.io.readers.report import Finding
+from tamis.io.readers.report import LEFT_OUT, Finding, shell_word
 from tamis.io.readers.surplus import samples_of
 from tamis.io.readers.table import Progress, Request, Roles, Table, assign_roles
+from tamis.io.sources.parquet import index_columns
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read all columns that have a role."""
     table = _open(path)
-    return read_table(table, with_index(request, table.schema), progress)
+    request, findings = with_index(request, table.schema)
+    return read_table(table, request, progress, findings)
 
 
 def read_table(table: Any, request: Request, progress: Progress, findings: Sequence[Finding] = ()) -> Table:
@@ -64,16 +65,14 @@ def _open(path: Path) -> Any:
     return file.read()
 
 
-def with_index(request: Request, schema: Any) -> Request:
-    """Take the index that pandas wrote, if there is one column of it and no other was asked for."""
-    try:
-        columns = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
-    except (KeyError, ValueError, TypeError):
-        return request
-    found = [column for column in columns if isinstance(column, str) and column in schema.names]
-    if request.index is not None or len(found) != 1 or found[0] == request.labels:
-        return request
-    return replace(request, index=found[0])
+def with_index(request: Request, schema: Any) -> tuple[Request, list[Finding]]:
+    """Take the index that pandas wrote for the sample names, or leave it out if it has several columns or others do."""
+    own = (request.index, request.labels, *request.keep, *request.drop)
+    found = tuple(name for name in index_columns(schema) if name not in own)
+    if len(found) == 1 and request.index is None:
+        return replace(request, index=found[0]), []
+    finding = Finding(LEFT_OUT, "part of the index that pandas wrote", f"--keep {shell_word(*found)}", found)
+    return replace(request, drop=(*request.drop, *found)), [finding] if found and not request.only else []
 
 
 def column_of(cells: list[Any]) -> Any:

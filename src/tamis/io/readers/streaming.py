@@ -73,7 +73,8 @@ def _parquet(path: Path, request: Request) -> Table:
 
     files = parquet_files(path)
     schema = parquet.read_schema(files[0])
-    roles = assign_roles(list(schema.names), with_index(request, schema))
+    request, levels = with_index(request, schema)
+    roles = assign_roles(list(schema.names), request)
     numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type)]
     words = tuple(schema.names[i] for i in roles.features if not is_number(schema.field(i).type))
     data = dataset.dataset([str(file) for file in files], format="parquet")
@@ -87,7 +88,7 @@ def _parquet(path: Path, request: Request) -> Table:
     columns = data.to_table(columns=[schema.names[place] for place in roles.sides]).to_pydict()
     places = (roles.index, roles.label)
     samples, y = (None if place is None else label_array(columns[schema.names[place]]) for place in places)
-    report = ReadReport(findings=(*roles.findings, *left_out))
+    report = ReadReport(findings=(*levels, *roles.findings, *left_out))
     return Table(source, source.column_names(), samples, y, *roles.side_names, report=report)
 
 

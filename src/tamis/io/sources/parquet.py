@@ -26,7 +26,8 @@ class ParquetParts(TableSource):
         require("Reading Parquet", "pyarrow")
         files = {os.fspath(path): _metadata(path) for path in paths}
         first = next(iter(files.values())).schema.to_arrow_schema()
-        self._columns = list(first.names if columns is None else columns)
+        index = index_columns(first)
+        self._columns = [name for name in first.names if name not in index] if columns is None else list(columns)
         for path, metadata in files.items():
             _check_part(path, metadata.schema.to_arrow_schema(), first, self._columns)
         self._groups = [(path, number) for path in files for number in range(files[path].num_row_groups)]
@@ -104,6 +105,15 @@ def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
     for name in columns:
         if not is_number(schema.field(name).type):
             raise TableError(f"{path}: the feature {name!r} holds {schema.field(name).type}, not numbers.")
+
+
+def index_columns(schema: Any) -> list[str]:
+    """Return which columns hold the index of the data frame that pandas wrote."""
+    try:
+        columns = schema.pandas_metadata["index_columns"]
+        return [column for column in columns if isinstance(column, str) and column in schema.names]
+    except (KeyError, ValueError, TypeError):
+        return []
 
 
 def is_number(kind: Any) -> bool:
