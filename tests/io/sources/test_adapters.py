@@ -39,6 +39,21 @@ def test_rows_and_columns_are_taken_as_of_an_array(any_source, table):
     np.testing.assert_array_equal(dense(any_source[5:9]), table[5:9])
 
 
+ROWS_ASKED = [np.arange(ROWS) % 3 == 0, [40, 2, 2, 17], [-1, 0, -3], slice(None, None, -7), slice(30, 3), []]
+
+
+@pytest.mark.parametrize("rows", ROWS_ASKED)
+def test_any_rows_are_taken_as_of_an_array(rows, any_source, table):
+    np.testing.assert_array_equal(dense(any_source[rows]), table[rows])
+    np.testing.assert_array_equal(dense(any_source[rows, [4, 1]]), table[rows][:, [4, 1]])
+
+
+def test_one_row_stays_a_table_and_rows_that_are_not_there_are_no_rows(any_source, table):
+    np.testing.assert_array_equal(dense(any_source[-2]), table[[-2]])
+    with pytest.raises(IndexError, match="out of bounds"):
+        any_source[[0, ROWS]]
+
+
 def test_statistics_are_those_of_the_array(any_source, table):
     found, expected = summarise_columns(any_source), summarise_columns(table)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)

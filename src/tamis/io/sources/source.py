@@ -31,7 +31,7 @@ class TableSource(ABC):
     """A table of numbers that is read a few rows at a time.
 
     An adapter implements :meth:`_read`. What the rest of tamis asks of a table also works here: ``shape``,
-    ``source[rows]`` for a slice or sorted positions, and ``source[:, columns]``; the latter reads all rows.
+    ``source[rows]`` for a slice, a mask or positions, and ``source[:, columns]``; the latter reads all rows.
 
     Parameters
     ----------
@@ -175,8 +175,11 @@ class TableSource(ABC):
             return stacked([block[:, columns] for _, block in self.blocks()]) if whole else self[rows][:, columns]
         if isinstance(key, slice):
             start, stop, step = key.indices(self.shape[0])
-            return self.read(start, stop) if step == 1 else self.take(np.arange(start, stop, step))
-        return self.take(key)
+            if step == 1 and start < stop:
+                return self.read(start, stop)
+        rows = np.atleast_1d(np.arange(self.shape[0])[key])
+        order = np.argsort(rows, kind="stable")
+        return self.take(rows[order])[np.argsort(order)] if len(rows) else self.read(0, 1)[:0]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
