@@ -123,3 +123,12 @@ def test_random_lists_hold_as_many_features_of_the_file(rng):
 def test_labels_that_differ_in_every_row_give_no_warnings(rng):
     sample = metrics.dense_sample(np.repeat(rng.normal(size=(10, 3)), 3, axis=0))
     assert 0 < metrics.score_columns(sample, [0, 1], np.arange(30))["accuracy"] < 1
+
+
+@pytest.mark.parametrize("missing", ["", None])
+def test_rows_without_a_label_do_not_count_for_accuracy(missing, rng):
+    truth = np.repeat(["a", "b", "c"], 20)
+    X = np.array([[0, 0], [9, 0], [5, 5]])[np.repeat([0, 1, 2], 20)] + 0.1 * rng.standard_normal((60, 2))
+    labels = np.where(truth == "c", missing, truth.astype(object))
+    assert metrics.score_columns(metrics.dense_sample(X), [0, 1], labels)["accuracy"] == 1
+    assert "accuracy" not in metrics.score_columns(metrics.dense_sample(X), [0, 1], np.full(60, missing))

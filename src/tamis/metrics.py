@@ -156,7 +156,7 @@ def score_columns(
 
     Returns ``explained`` (share of the variance of at most ``n_targets`` other features that the list predicts, each
     counting as 0 if its mean predicts it better), ``smoothness``, ``redundancy`` and, with a label per row of the whole
-    table, ``accuracy``, the mean of five k-means runs.
+    table, ``accuracy``, the mean of five k-means runs on the rows whose label is neither None nor empty.
     """
     Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
     usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
@@ -164,9 +164,10 @@ def score_columns(
     errors = np.minimum(reconstruction_errors(Z, columns, targets=targets), 1.0)
     error = float(errors.mean()) if targets.size else 0.0
     scores = {"explained": 1 - error, "smoothness": smoothness(Z, columns), "redundancy": redundancy(Z, columns)}
-    if labels is not None:
-        known = np.asarray(labels)[sample.rows]
-        accuracies = kmeans_accuracies(Z[:, columns], known, n_runs=5, random_state=random_state)
+    known = [] if labels is None else np.asarray(labels)[sample.rows].tolist()
+    if labelled := [row for row, label in enumerate(known) if label not in ("", None)]:
+        true = [known[row] for row in labelled]
+        accuracies = kmeans_accuracies(Z[labelled][:, columns], true, n_runs=5, random_state=random_state)
         scores["accuracy"] = float(accuracies.mean())
     return scores
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 from scipy import sparse
@@ -72,3 +73,17 @@ def test_columns_keep_their_types(tmp_path, rng, ending):
         "gaps": "double",
     }
     assert found["count"].null_count == (frame["count"] == 3).sum()
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+@pytest.mark.parametrize("kind", [["x", None, "y"], [1, None, 2], [True, None, False]])
+def test_labels_with_gaps_keep_their_type(tmp_path, ending, kind):
+    stored = pa.table({"a": np.arange(9.0), "b": np.arange(9.0) ** 2, "label": kind * 3})
+    path, small = tmp_path / f"t{ending}", tmp_path / f"small{ending}"
+    write, read_again = {
+        ".parquet": (parquet.write_table, parquet.read_table),
+        ".feather": (feather.write_feather, feather.read_table),
+    }[ending]
+    write(stored, path)
+    write_table(small, read(path, Request(labels="label")), source=path)
+    assert read_again(small).equals(stored)

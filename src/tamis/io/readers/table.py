@@ -218,7 +218,7 @@ def numbered(names: Sequence[str]) -> tuple[list[str], tuple[Finding, ...]]:
 
 
 def label_array(cells: Iterable[Any]) -> NDArray[Any]:
-    """Return labels as text; a missing one is a label of its own."""
+    """Return labels as text, empty where one is missing."""
     return np.array(["" if cell is None else str(cell) for cell in cells], dtype=object)
 
 
