@@ -17,6 +17,10 @@ def table_of(tmp_path):
     return make
 
 
+def told(table):
+    return " ".join(table.report.lines())
+
+
 @pytest.mark.parametrize(
     "content",
     ["a,b\n1.5,2\n3,4\n", "a\tb\n1.5\t2\n3\t4\n", "a;b\n1.5;2\n3;4\n", "a|b\n1.5|2\n3|4\n", "a b\n1.5 2\n3 4\n",
@@ -73,6 +77,13 @@ def test_free_text_is_left_out_with_the_option_that_keeps_it(table_of):
     assert table.feature_names.tolist() == ["a"]
     (finding,) = table.report.findings
     assert (finding.kind, finding.features, finding.option) == ("left out", ("b",), "--keep b")
+
+
+def test_identifiers_too_long_for_a_number_are_left_out(table_of):
+    ids = "".join(f"{1_700_000_000_000_000_000 + 37 * i},{i % 4},{i * i}\n" for i in range(40))
+    table = table_of("order_id,a,b\n" + ids)
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert "'order_id' (numbers that have over 15 digits, as identifiers do; to use it: --keep order_id)" in told(table)
 
 
 def test_a_stray_word_far_down_takes_its_feature_out(table_of):

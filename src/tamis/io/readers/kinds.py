@@ -98,8 +98,10 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
         return left_out(name, "it counts the rows", f"--keep {shell_word(name)}")
     if not keep and ID_NAME.match(name):
         present = values[~np.isnan(values)]
-        if 1 < len(present) == len(np.unique(present)) and (present % 1 == 0).all():
-            reason = "numbers that differ in every row, as identifiers do"
+        # Larger whole numbers than 2**53 are rounded, so that some that differ become equal.
+        differ, long = len(np.unique(present)) == len(present), np.abs(present).max(initial=0) >= 2**53
+        if len(present) > 1 and (differ or long) and (present % 1 == 0).all():
+            reason = f"numbers that {'differ in every row' if differ else 'have over 15 digits'}, as identifiers do"
             return left_out(name, reason, f"--keep {shell_word(name)}")
     return Feature(name, "number", values[:, None], (name,), None, findings)
 
