@@ -1,10 +1,11 @@
-"""What is said of scores that tell nothing."""
+"""What is taken for a table, and what is said of scores that tell nothing."""
 
 import warnings
 
 import numpy as np
 import pytest
 
+from tamis import StructurePursuit, find_structure
 from tamis.features import TiedScoresWarning, warn_of_ties
 
 
@@ -28,3 +29,10 @@ def test_nothing_is_said_of_other_scores(scores, picks):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_ties(np.array(scores), np.array(picks), np.arange(len(scores)))
+
+
+def test_masked_cells_are_missing(blobs, rng):
+    mask = rng.random(blobs.X.shape) < 0.05
+    masked, gaps = np.ma.array(np.where(mask, -999, blobs.X), mask=mask), np.where(mask, np.nan, blobs.X)
+    np.testing.assert_array_equal(*(find_structure(X, random_state=0).pvalues for X in (masked, gaps)))
+    np.testing.assert_array_equal(*(StructurePursuit(3, random_state=0).fit(X).scores_ for X in (masked, gaps)))

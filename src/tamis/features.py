@@ -144,7 +144,8 @@ def checked_table(X: Any, check: Callable[..., Any], **options: Any) -> Any:
     if dated := [name for name, kind in kinds if str(kind).lower().startswith(("date", "time", "duration"))]:
         raise TypeError(_no_numbers(dated, "dates and times are no numbers"))
     try:
-        table = check(X, accept_sparse="csr", dtype="numeric", **options)
+        given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
+        table = check(given, accept_sparse="csr", dtype="numeric", **options)
         # scikit-learn leaves categories as objects.
         return table.astype(np.float64) if table.dtype == object else table
     except (ValueError, TypeError) as error:
