@@ -55,6 +55,23 @@ def test_an_unnamed_first_column_is_the_index_and_so_are_the_row_names_of_r(tabl
     assert table.feature_names.tolist() == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("rows", "line"),
+    [(["0,50,0,0", "3,51,7,1", "4,52,8,2", "9,5,9,4", "7,5,5,6"], 2), (["1,5,2,3", *["4,5,6"] * 5], 2)],
+)
+def test_a_cell_too_many_is_no_name_of_a_row(table_of, rows, line):
+    with pytest.raises(TableError, match=f"line {line} has 4 cells, but the first line of the table has 3"):
+        table_of("\n".join(["price,qty,stock", *rows]) + "\n")
+
+
+@pytest.mark.parametrize(("names", "mark"), [("12345", ","), ("01234", ","), ("pqr1s", ","), ("13479", "\t")])
+def test_names_of_rows_need_no_heading(table_of, names, mark):
+    lines = ["a,b,c", *(f"{name},{i},{i * i},{2 * i}" for i, name in enumerate(names))]
+    table = table_of("\n".join(lines).replace(",", mark) + "\n")
+    assert table.feature_names.tolist() == ["a", "b", "c"]
+    assert table.sample_names.tolist() == list(names)
+
+
 def test_index_labels_and_dropped_columns_get_their_roles(table_of):
     text = "id,kind,a,meta_1,meta_2,b\nu,x,1,9,9,2\nv,y,3,9,9,4\n"
     table = table_of(text, index="id", labels="kind", drop=("meta_*",))

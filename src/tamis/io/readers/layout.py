@@ -63,8 +63,8 @@ def find_layout(head: bytes, request: Request) -> Layout:
         findings.append(Finding(ASSUMED, what, "--skip-rows"))
         rows = rows[start:]
     rows, trailing = _without_trailing(rows)
-    if len(rows) > 1 and len(rows[1].cells) == len(rows[0].cells) + 1:
-        rows[0].cells.insert(0, "")  # R leaves out the heading of the row names.
+    if _lacks_first_name(rows, delimiter):
+        rows[0].cells.insert(0, "")
     _check_widths(rows, delimiter, request)
     shown = marks_in(cell for row in rows[1:] for cell in row.cells)
     decimal = "," if (request.asked_decimal or (delimiter != "," and "".join(shown))) == "," else "."
@@ -263,6 +263,18 @@ def _without_trailing(rows: list[Row]) -> tuple[list[Row], bool]:
     if not ended and not (len(header) == width - 1 and header[0].strip()):
         return rows, False
     return [Row(row.line, row.cells[: width - 1]) for row in rows], True
+
+
+def _lacks_first_name(rows: list[Row], delimiter: str) -> bool:
+    """Return whether all rows but the header begin with their names, of which R leaves out the heading.
+
+    Numbers that do not count the rows may be parts of others, cut in two at their decimal comma.
+    """
+    names = [row.cells[0] for row in rows[1:] if len(row.cells) == len(rows[0].cells) + 1]
+    counts = any(names == [str(i) for i in range(start, start + len(names))] for start in (0, 1))
+    differ = delimiter != "," and len(set(names)) == len(names)
+    named = counts or differ or not all(is_number(name, ".") for name in names)
+    return 0 < len(names) == len(rows) - 1 and named
 
 
 def _check_widths(rows: list[Row], delimiter: str, request: Request) -> None:
