@@ -65,6 +65,8 @@ def test_numbers_are_never_read_as_others(tmp_path, columns, digits, marks, sep)
         (["74,224"], ",", [74.224]),
         (["74,224"], ".", [74224]),
         (["1e5", "+3", ".5"], None, [1e5, 3, 0.5]),
+        (["1,5E3", "2,25E3"], None, [1500, 2250]),
+        (["1e5", "3e5"], None, [1e5, 3e5]),
     ],
 )
 def test_numbers_as_people_write_them(cells, decimal, expected):

@@ -24,6 +24,8 @@ LIKE_NUMBERS = rf"^(?:\PL|[eE]|{CURRENCY})*\d(?:\PL|[eE]|{CURRENCY})*$|{INFINITE
 WITH_UNIT = r"^(?P<number>[+\-−]?\d[\d.,]*)(?P<unit> ?[\pLµ°][\pL\d/°²³^]*)$"
 """A number with its unit, such as 170 cm."""
 
+EXPONENT = r"^ ?[eE]\d+$"
+
 WHOLE = r"^[+-]?\d+(?:[eE][+-]?\d+)?$"
 
 
@@ -111,7 +113,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     """
     found, places = distinct(cells)
     units = pc.unique(pc.struct_field(pc.extract_regex(found, WITH_UNIT), "unit"))
-    if len(found) > 1 and len(units) == 1 and units[0].is_valid:
+    if len(found) > 1 and len(units) == 1 and units[0].is_valid and not _mask(units, EXPONENT).any():
         found = pc.struct_field(pc.extract_regex(found, WITH_UNIT), "number")
     if not len(found) or not _mask(found, LIKE_NUMBERS).any():
         return Numbers(0.0)
