@@ -154,6 +154,21 @@ def test_an_index_of_several_levels_is_left_out_and_told(in_pieces, table, tmp_p
     assert named.feature_names.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_categories_that_pandas_wrote_are_categories_whatever_they_hold(ending, tmp_path):
+    pd = pytest.importorskip("pandas")
+    kinds, plain = pd.Categorical(np.resize([1, 2, 3], 12)), np.arange(12.0) ** 2
+    frame = pd.DataFrame({"kind": kinds, "share": pd.Categorical(np.resize([0.5, None, 1.5], 12)), "a": plain})
+    path = tmp_path / f"t{ending}"
+    frame.to_parquet(path) if ending == ".parquet" else frame.to_feather(path)
+    table = read(path)
+    assert table.feature_names.tolist() == ["kind=1", "kind=2", "kind=3", "share=1.5", "a"]
+    assert "the values were read as categories in 'kind', 'share'" in " ".join(table.report.lines())
+    if ending == ".parquet":
+        left = read(path, Request(in_pieces=True)).report.findings[0]
+        assert (left.features, left.option) == (("kind", "share"), "--whole")
+
+
 def test_h5ad_layers_labels_and_annotations(table, tmp_path):
     anndata = pytest.importorskip("anndata")
     pandas = pytest.importorskip("pandas")

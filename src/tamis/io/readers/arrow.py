@@ -15,13 +15,13 @@ from tamis.io.readers.kinds import is_numeric
 from tamis.io.readers.report import LEFT_OUT, Finding, shell_word
 from tamis.io.readers.surplus import samples_of
 from tamis.io.readers.table import Progress, Request, Roles, Table, assign_roles
-from tamis.io.sources.parquet import index_columns
+from tamis.io.sources.parquet import pandas_columns
 
 
 def read(path: Path, request: Request, progress: Progress) -> Table:
     """Read all columns that have a role."""
     table = _open(path)
-    request, findings = with_index(request, table.schema)
+    request, findings = as_pandas_meant(request, table.schema)
     return read_table(table, request, progress, findings)
 
 
@@ -65,10 +65,15 @@ def _open(path: Path) -> Any:
     return file.read()
 
 
-def with_index(request: Request, schema: Any) -> tuple[Request, list[Finding]]:
-    """Take the index that pandas wrote for the sample names, or leave it out if it has several columns or others do."""
+def as_pandas_meant(request: Request, schema: Any) -> tuple[Request, list[Finding]]:
+    """Take the categories that pandas wrote for such, and its index for the sample names.
+
+    An index of several columns is left out, and one beside another that was asked for.
+    """
     own = (request.index, request.labels, *request.keep, *request.drop)
-    found = tuple(name for name in index_columns(schema) if name not in own)
+    index, categories = pandas_columns(schema)
+    found = tuple(name for name in index if name not in own)
+    request = replace(request, categorical=(*request.categorical, *categories))
     if len(found) == 1 and request.index is None:
         return replace(request, index=found[0]), []
     finding = Finding(LEFT_OUT, "part of the index that pandas wrote", f"--keep {shell_word(*found)}", found)

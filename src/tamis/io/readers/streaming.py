@@ -68,15 +68,16 @@ def _parquet(path: Path, request: Request) -> Table:
     require("Reading Parquet", "pyarrow")
     from pyarrow import dataset, parquet
 
-    from tamis.io.readers.arrow import with_index
+    from tamis.io.readers.arrow import as_pandas_meant
     from tamis.io.sources.parquet import ParquetParts, is_number, parquet_files
 
     files = parquet_files(path)
     schema = parquet.read_schema(files[0])
-    request, levels = with_index(request, schema)
+    request, levels = as_pandas_meant(request, schema)
     roles = assign_roles(list(schema.names), request)
-    numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type)]
-    words = tuple(schema.names[i] for i in roles.features if not is_number(schema.field(i).type))
+    categories = match_names(request.categorical, schema.names, "--categorical")
+    numbers = [schema.names[i] for i in roles.features if is_number(schema.field(i).type) and i not in categories]
+    words = tuple(schema.names[i] for i in roles.features if schema.names[i] not in numbers)
     data = dataset.dataset([str(file) for file in files], format="parquet")
     left_out = _identifiers(data, numbers, request)
     numbers = [name for name in numbers if not any(name in found.features for found in left_out)]

@@ -26,7 +26,7 @@ class ParquetParts(TableSource):
         require("Reading Parquet", "pyarrow")
         files = {os.fspath(path): _metadata(path) for path in paths}
         first = next(iter(files.values())).schema.to_arrow_schema()
-        index = index_columns(first)
+        index = pandas_columns(first)[0]
         self._columns = [name for name in first.names if name not in index] if columns is None else list(columns)
         for path, metadata in files.items():
             _check_part(path, metadata.schema.to_arrow_schema(), first, self._columns)
@@ -107,13 +107,14 @@ def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
             raise TableError(f"{path}: the feature {name!r} holds {schema.field(name).type}, not numbers.")
 
 
-def index_columns(schema: Any) -> list[str]:
-    """Return which columns hold the index of the data frame that pandas wrote."""
+def pandas_columns(schema: Any) -> tuple[list[str], list[str]]:
+    """Return which columns hold the index of the data frame that pandas wrote, and which its categories."""
     try:
-        columns = schema.pandas_metadata["index_columns"]
-        return [column for column in columns if isinstance(column, str) and column in schema.names]
+        found = schema.pandas_metadata
+        kinds = [c["field_name"] for c in found["columns"] if c["pandas_type"] == "categorical"]
+        return [n for n in found["index_columns"] if n in schema.names], [n for n in kinds if n in schema.names]
     except (KeyError, ValueError, TypeError):
-        return []
+        return [], []
 
 
 def is_number(kind: Any) -> bool:
