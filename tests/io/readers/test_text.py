@@ -89,6 +89,13 @@ def test_genes_in_rows_are_turned(table_of):
     assert table.X.tolist() == [[1, 4], [2, 5], [3, 6]]
 
 
+def test_a_feature_that_is_named_like_a_level_is_refused(table_of):
+    content = "x,x=a,z\n" + "a,1,2.5\nb,3,4\nc,2,2\n" * 5
+    with pytest.raises(TableError, match="'x=a' is named like a level of another one; rename it, or leave it out"):
+        table_of(content)
+    assert table_of(content, drop=("x",)).feature_names.tolist() == ["x=a", "z"]
+
+
 def test_free_text_is_left_out_with_the_option_that_keeps_it(table_of):
     table = table_of("a,b\n1,x y\n2,y z\n3,z u\n")
     assert table.feature_names.tolist() == ["a"]

@@ -13,7 +13,7 @@ from tamis.io.readers.kinds import UNDECIDED, Feature, encode, is_text, left_out
 from tamis.io.readers.layout import is_number
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, merged, shell_word
-from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names, numbered
+from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names
 from tamis.io.sources.source import nameless
 
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -56,13 +56,16 @@ def table_of(frame: Frame, request: Request) -> Table:
         raise TableError(f"no feature is left to select from: {reasons}{hints}.")
     labels = [label for feature in features for label in feature.labels]
     groups = [feature.name for feature in features for _ in feature.labels]
+    if alike := sorted({label for name, label in zip(groups, labels, strict=True) if name != label} & {*groups}):
+        remedy = f"rename it, or leave it out with --drop {shell_word(alike[0])}"
+        raise TableError(f"the feature {alike[0]!r} is named like a level of another one; {remedy}.")
     others = [feature for feature in features if feature.texts is not None]
     X, samples, y = _assembled(frame, features), *map(frame.side, (frame.roles.index, frame.roles.label))
     report, owners = ReadReport(findings=(*frame.findings, *findings)), np.array(groups, dtype=object)
     if request.transpose:
         return Table(np.ascontiguousarray(X.T), nameless(len(X)) if samples is None else samples, owners, report=report)
     return Table(
-        X, np.array(numbered(labels)[0], dtype=object), samples, y, *frame.roles.side_names,
+        X, np.array(labels, dtype=object), samples, y, *frame.roles.side_names,
         groups=None if groups == labels else owners,
         kinds={feature.name: feature.kind for feature in others},
         texts={feature.name: feature.texts or [] for feature in others},
