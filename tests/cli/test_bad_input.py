@@ -206,6 +206,8 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
         (["evaluate", "t.csv", "-f", "a", "--seed", str(2**32)], "at least 0, below 2**32; got 4294967296."),
         (["evaluate", "t.csv", "-f", "none.txt"], "none.txt: there is no such file"),
         (["curve", "t.csv", "-k", "1,x", "-o", "out"], "-k takes numbers such as 10,20,50"),
+        (["curve", "t.csv", "-k", "1:100000000000", "-o", "out"], "at most 10,000; got '1:100000000000'"),
+        (["check", "t.csv", "--keep", "a\nb"], "a list of names holds a line break; put that name between double"),
         (["curve", "t.csv", "-k", "2,9", "-o", "out"], "-k 9 asks for more than the 3 features"),
         (["compare", "t.csv", "-k", "9", "-o", "out"], "-k 9 asks for more than the 3 features"),
         (["compare", "t.csv", "-k", "2", "-m", "lscae,pca", "-o", "out"], "There is no selector 'pca'"),

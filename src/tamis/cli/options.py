@@ -220,8 +220,11 @@ def complain(message: str) -> None:
 
 
 def split(entries: Iterable[str] | None) -> tuple[str, ...]:
-    """Split ``a,b`` at its commas; a name with a comma in it is written between double quotes."""
-    return tuple(part for row in csv.reader(entries or ()) for part in row if part)
+    """Split ``a,b`` at its commas; a name with a comma or a line break in it is written between double quotes."""
+    try:
+        return tuple(part for row in csv.reader(entries or ()) for part in row if part)
+    except csv.Error:
+        raise UsageError("a list of names holds a line break; put that name between double quotes.") from None
 
 
 def parse_k(text: str) -> int | None:
@@ -265,11 +268,11 @@ def parse_sizes(text: str) -> list[int]:
     try:
         if ":" in text:
             start, stop, *step = (int(part) for part in text.split(":"))
-            sizes = list(range(start, stop + 1, step[0] if step else 1))
+            sizes = list(range(start, stop + 1, step[0] if step else 1)[:10_001])
         else:
             sizes = [int(part) for part in text.split(",") if part.strip()]
     except (ValueError, IndexError):
         sizes = []
-    if not sizes or min(sizes) < 1:
-        raise UsageError(f"-k takes numbers such as 10,20,50 or 10:50:10; got {text!r}.")
+    if not 0 < len(sizes) <= 10_000 or min(sizes) < 1:
+        raise UsageError(f"-k takes numbers such as 10,20,50 or 10:50:10, at most 10,000; got {text!r}.")
     return sorted(set(sizes))

@@ -1,10 +1,13 @@
 import gzip
+import shlex
 
 import numpy as np
 import pytest
 
+from tamis.cli.options import split
 from tamis.io.errors import TableError
 from tamis.io.readers import Request, read
+from tamis.io.readers.report import shell_word
 
 
 @pytest.fixture
@@ -172,3 +175,8 @@ def test_a_ragged_line_of_a_wide_table_is_named(table_of, monkeypatch):
     monkeypatch.setattr("tamis.io.readers.text.WIDE", 2)
     with pytest.raises(TableError, match="the line '3' has 1 cell, but the first line of the table has 2"):
         table_of("a,b\n" + "1,2\n" * 80 + "3\n")
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "a,b", 'a "b"', "first\nsecond", "it's", "-k"])
+def test_a_name_in_an_option_is_the_same_after_the_shell(name):
+    assert split(shlex.split(shell_word(name, "other"))) == (name, "other")

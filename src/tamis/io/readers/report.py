@@ -117,5 +117,5 @@ def shell_word(*names: str) -> str:
     """Write names so that a shell reads them as one word, and the command line as a list of them."""
     if all(name.replace("_", "").replace("-", "").replace(".", "").isalnum() and name[0] != "-" for name in names):
         return ",".join(names)
-    quoted = ('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+    quoted = ('"' + name.replace('"', '""') + '"' if {*name} & {*',"\n\r'} else name for name in names)
     return "'" + ",".join(quoted).replace("'", "'\\''") + "'"
