@@ -158,8 +158,9 @@ ROWS = "".join(f"s{i},{i}.5,{i * i},{'' if i == 3 else i},{'x' if i % 2 else 'y'
         ("a;b\n1,5;2\n2,5;3\n", {}),
         ("# made\na\tb\n1\t2\n\n3\t4\n", {}),
         ("a,b\n1,2\n" + "3,4\n" * 80 + "7,NA\n", {}),
+        ("a,b\r1,2\r3,5\r4,9\r6,6\r5,5\r", {}),
     ],
-    ids=["index", "dropped", "windows", "stray", "quoted", "comma", "preamble", "gaps"],
+    ids=["index", "dropped", "windows", "stray", "quoted", "comma", "preamble", "gaps", "macintosh"],
 )
 def test_wide_tables_are_read_as_others(table_of, monkeypatch, content, request_):
     usual = table_of(content, **request_)

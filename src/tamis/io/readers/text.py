@@ -158,7 +158,7 @@ def _wide_frame(layout: Layout, roles: Roles, path: Path, request: Request, prog
             rows.append(_parsed_row(b"\n".join(cells) + b"\n", layout.decimal, request)[plain])
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None
-    if any(TOTAL.fullmatch(cell) for row in (words[0], words[-1]) for cell in row):
+    if not words or any(TOTAL.fullmatch(cell) for row in (words[0], words[-1]) for cell in row):
         return None
     columns = zip(text, zip(*words, strict=True), strict=True)
     frame = Frame(roles, np.array(rows), plain, {place: pa.array(column, pa.string()) for place, column in columns})
