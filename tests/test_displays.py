@@ -1,5 +1,6 @@
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -68,6 +69,13 @@ def test_a_selection_has_a_bar_for_each_feature_with_its_score(table, selector):
     assert [bar.get_width() for bar in display.ax_.patches] == pytest.approx(selector.scores_[selector.selected_])
     assert display.names == [f"x{j}" for j in selector.selected_]
     assert len(tamis.SelectionDisplay.from_estimator(selector, max_features=1).names) == 1
+
+
+def test_dollars_in_names_are_no_formula(table):
+    frame = pandas.DataFrame(table).rename(columns=lambda place: f"$\\price{place} in US$")
+    display = tamis.SelectionDisplay.from_estimator(tamis.VarianceScore(2).fit(frame))
+    display.figure_.canvas.draw()
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == display.names
 
 
 def test_filler_is_marked(rng):

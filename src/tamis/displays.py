@@ -239,7 +239,7 @@ class SelectionDisplay(_Display):
         places = np.arange(len(self.names))
         for which, colour, label in ((~self.filler, BLUE, None), (self.filler, ORANGE, "filler: no structure")):
             ax.barh(places[which], self.scores[which], color=colour, label=label)
-        ax.set_yticks(places, self.names)
+        ax.set_yticks(places, self.names, parse_math=False)
         ax.invert_yaxis()
         ax.set(xlabel="score", title=f"Selected features ({len(places)})")
         if self.filler.any():
