@@ -189,12 +189,10 @@ def _rows_before_table(rows: list[Row]) -> int:
 
 def is_number(cell: str, decimal: str) -> bool:
     """Return whether a cell is a plain number or a missing one."""
-    if decimal == ",":
-        if "." in cell:
-            return False
-        cell = cell.replace(",", ".")
+    if decimal == "," and "." in cell:
+        return False
     try:
-        float(cell)
+        float(cell.replace(decimal, "."))
     except ValueError:
         return cell.strip() in MISSING
     return "_" not in cell
