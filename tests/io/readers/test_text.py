@@ -75,6 +75,25 @@ def test_names_of_rows_need_no_heading(table_of, names, mark):
     assert table.sample_names.tolist() == list(names)
 
 
+def test_commas_between_spaces_part_the_cells(table_of):
+    table = table_of(
+        "home town , age , pay\n" + "".join(f"old {'abc'[i % 3]} , {20 + i} , {i * i}\n" for i in range(6))
+    )
+    assert table.original_names == ["home town", "age", "pay"]
+
+
+def test_what_was_guessed_is_told_where_no_feature_is_left(table_of):
+    told = "no feature is left .*; cells are parted by a semicolon, else pass --delimiter"
+    with pytest.raises(TableError, match=told):
+        table_of("who;what\n" + "".join(f"name {i};thing {i}\n" for i in range(9)))
+
+
+def test_a_selected_date_that_could_be_either_asks_for_the_order(table_of):
+    days = "when,a\n" + "".join(f"0{1 + i}/04/2020,{i}\n" for i in range(9))
+    with pytest.raises(TableError, match="could be either; mend the file, or pass --day-first or --month-first"):
+        table_of(days, only=("when",))
+
+
 def test_index_labels_and_dropped_columns_get_their_roles(table_of):
     text = "id,kind,a,meta_1,meta_2,b\nu,x,1,9,9,2\nv,y,3,9,9,4\n"
     table = table_of(text, index="id", labels="kind", drop=("meta_*",))

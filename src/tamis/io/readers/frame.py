@@ -16,6 +16,9 @@ from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadRep
 from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names
 from tamis.io.sources.source import nameless
 
+TELLING = ("--sheet", "--delimiter", "--header", "--no-header")
+"""Options of which a wrong guess may leave no feature."""
+
 LABEL_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 
 
@@ -52,7 +55,8 @@ def table_of(frame: Frame, request: Request) -> Table:
     features, findings = _features(frame, request)
     if not features:
         reasons = "; ".join(found.told() for found in merged(findings) if found.kind == LEFT_OUT)
-        hints = "".join(f"; {found.text}, pass {found.option}" for found in frame.findings if found.kind == NOTICED)
+        told = [one for one in frame.findings if one.kind == NOTICED or one.option.startswith(TELLING)]
+        hints = "".join(f"; {one.text}, {'else ' * (one.kind == ASSUMED)}pass {one.option}" for one in told)
         raise TableError(f"no feature is left to select from: {reasons}{hints}.")
     labels = [label for feature in features for label in feature.labels]
     groups = [feature.name for feature in features for _ in feature.labels]
@@ -114,8 +118,8 @@ def _check_selected(name: str, result: Feature | Finding, request: Request) -> N
         word = next((text for text in result.texts or () if text and not is_number(text, ".")), "")
         reason = f"it held numbers when it was selected, and holds text such as {word!r} now"
     if reason:
-        remedy = "mend the file, or pass --na-values if the text marks missing cells"
-        raise TableError(f"the selected feature {name!r} cannot be taken: {reason}; {remedy}.")
+        option = getattr(result, "option", "").replace("|", " or ") or "--na-values if the text marks missing cells"
+        raise TableError(f"the selected feature {name!r} cannot be taken: {reason}; mend the file, or pass {option}.")
 
 
 def _unwanted(feature: Feature, request: Request) -> Finding | None:
