@@ -139,8 +139,11 @@ def checked_table(X: Any, check: Callable[..., Any], **options: Any) -> Any:
     """Return a table of numbers as a check of scikit-learn returns it; raise an error that names the other features."""
     if hasattr(X, "columns"):
         check_names(X.columns)
+        if not len(X.columns):
+            raise ValueError("X has no features. Check how X was read.")
     # polars, and numpy where it is asked to, take dates for numbers.
-    kinds = zip(getattr(X, "columns", [0]), getattr(X, "dtypes", [getattr(X, "dtype", "")]), strict=False)
+    framed = hasattr(X, "columns") and hasattr(X, "dtypes")
+    kinds = zip(X.columns, X.dtypes, strict=True) if framed else [(0, getattr(X, "dtype", ""))]
     if dated := [name for name, kind in kinds if str(kind).lower().startswith(("date", "time", "duration"))]:
         raise TypeError(_no_numbers(dated, "dates and times are no numbers"))
     try:
@@ -149,6 +152,8 @@ def checked_table(X: Any, check: Callable[..., Any], **options: Any) -> Any:
         # scikit-learn leaves categories as objects.
         return table.astype(np.float64) if table.dtype == object else table
     except (ValueError, TypeError) as error:
+        if "NAType" in str(error) and hasattr(X, "map"):  # pandas.NA among objects, as which NaN is known
+            return checked_table(X.map(lambda cell: np.nan if _is_na(cell) else cell), check, **options)
         raise _naming_text(X, error) from error
 
 
@@ -171,18 +176,22 @@ def _text_features(X: Any) -> dict[Any, str]:
     """Return the names or positions of the features that do not convert to float, and why."""
     if getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or not hasattr(X, "__array__"):
         return {}
-    names = list(getattr(X, "columns", range(X.shape[1])))
-    reasons = {name: _why_text(cells) for name, cells in zip(names, np.asarray(X, dtype=object).T, strict=True)}
+    columns = {name: X[name] for name in X.columns} if hasattr(X, "columns") else dict(enumerate(np.asarray(X).T))
+    reasons = {name: _why_text(np.array(cells, dtype=object)) for name, cells in columns.items()}
     return {name: why for name, why in reasons.items() if why}
 
 
 def _why_text(cells: NDArray[Any]) -> str:
     try:
         # Missing cells of pandas are none of float, and yet can be read.
-        cells[[type(cell).__name__ != "NAType" for cell in cells]].astype(np.float64)
+        infinite = np.isinf(cells[[not _is_na(cell) for cell in cells]].astype(np.float64)).any()
     except (ValueError, TypeError) as error:
         return str(error)
-    return ""
+    return "it holds inf" if infinite else ""
+
+
+def _is_na(cell: Any) -> bool:
+    return type(cell).__name__ == "NAType"
 
 
 def warn_of_ties(
