@@ -93,8 +93,17 @@ def test_a_value_that_is_not_finite_in_the_last_block(kind, value, table, tmp_pa
 def test_parquet_parts_with_different_columns(table, tmp_path):
     stored("parquet folder", table, tmp_path)
     parquet.write_table(arrow(table).drop_columns("g2"), tmp_path / "parts" / "2.parquet")
-    with pytest.raises(TableError, match=r"2\.parquet: has 5 features, lacking 'g2', where the first part has 6; all"):
+    with pytest.raises(TableError, match=r"2\.parquet: has 'g3' where the first part has 'g2'; all parts"):
         open_source(tmp_path / "parts")
+    parquet.write_table(arrow(table).drop_columns("g5"), tmp_path / "parts" / "2.parquet")
+    with pytest.raises(TableError, match=r"2\.parquet: has 'nothing' where the first part has 'g5'; all parts"):
+        open_source(tmp_path / "parts")
+
+
+def test_parquet_with_a_name_that_occurs_twice(table, tmp_path):
+    parquet.write_table(arrow(table).rename_columns(["a", "b", "b", "c", "d", "e"]), tmp_path / "x.parquet")
+    with pytest.raises(TableError, match=r"x\.parquet: the name 'b' occurs more than once; rename one of the features"):
+        open_source(tmp_path / "x.parquet")
 
 
 def test_parquet_with_text(table, tmp_path):

@@ -3,7 +3,7 @@
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -98,11 +98,12 @@ def _numbers(batch: Any) -> NDArray[Any]:
 
 def _check_part(path: str, schema: Any, first: Any, columns: list[str]) -> None:
     if schema.names != first.names:
-        missing = [name for name in first.names if name not in schema.names]
-        lack = f", lacking {missing[0]!r}," if missing else ""
-        fault = f"has {len(schema.names)} features{lack} where the first part has {len(first.names)}"
-        raise TableError(f"{path}: {fault}; all parts of a table need the same ones in the same order.")
+        pairs = zip_longest(schema.names, first.names, fillvalue="nothing")
+        fault = "has {!r} where the first part has {!r}".format(*next(pair for pair in pairs if pair[0] != pair[1]))
+        raise TableError(f"{path}: {fault}; all parts of a table need the same features in the same order.")
     for name in columns:
+        if schema.get_field_index(name) < 0:
+            raise TableError(f"{path}: the name {name!r} occurs more than once; rename one of the features.")
         if not is_number(schema.field(name).type):
             raise TableError(f"{path}: the feature {name!r} holds {schema.field(name).type}, not numbers.")
 
