@@ -16,7 +16,7 @@ from tamis.io.readers.report import listed
 from tamis.reprs import counted
 from tamis.selectors import SELECTORS
 
-NOT_SET = ("n_features_to_select", "must_keep", "never", "groups", "callbacks")
+NOT_SET = ("n_features_to_select", "must_keep", "never", "groups", "callbacks", "random_state")
 """Parameters that have options of their own, or cannot be written on a command line."""
 
 
@@ -67,7 +67,7 @@ def make_selector(
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
     _check_lists(table, k, kept, banned)
-    given: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
+    given: dict[str, Any] = {"random_state": seed} if hasattr(SELECTORS[method](), "random_state") else {}
     given |= {name: value for name, value in settings.items() if name in known}
     given |= {"n_features_to_select": k, "must_keep": kept.tolist(), "never": banned.tolist()}
     groups = None if table.groups is None else table.groups.tolist()
