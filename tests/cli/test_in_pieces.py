@@ -174,3 +174,13 @@ def test_a_table_of_identifiers_and_words_is_refused_in_pieces(tmp_path):
     told = "no feature is left to select from: 'id' .it counts the rows; to use it: --keep id.; 'a' .not numbers"
     with pytest.raises(TableError, match=told):
         read(tmp_path / "t.parquet", Request(in_pieces=True))
+
+
+def test_a_feature_that_is_named_like_a_label_is_told_in_pieces(tmp_path, rng):
+    parquet.write_table(pa.table({name: rng.standard_normal(40) for name in "axy"}), tmp_path / "t.parquet")
+    lines = [read(tmp_path / "t.parquet", Request(in_pieces=way)).report.lines()[-1] for way in (True, False)]
+    assert (
+        lines[0]
+        == lines[1]
+        == ("Note: 'y' is named like a label and is used as a feature; if it is a label, pass --labels y.")
+    )

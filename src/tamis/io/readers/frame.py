@@ -108,7 +108,7 @@ def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Findi
         found += [result] if isinstance(result, Feature) else []
         findings += [result] if isinstance(result, Finding) else result.findings
     _check_marks(findings)
-    return found, [*findings, *_label_like(found, request), *_markers(frame)]
+    return found, [*findings, *label_like([feature.name for feature in found], request), *_markers(frame)]
 
 
 def _check_selected(name: str, result: Feature | Finding, request: Request) -> None:
@@ -138,8 +138,9 @@ def _check_marks(findings: Sequence[Finding]) -> None:
         raise TableError(f"{doubt}; pass {options}.")
 
 
-def _label_like(features: Sequence[Feature], request: Request) -> list[Finding]:
-    wanted = [] if request.only or request.transpose else [feature.name for feature in features]
+def label_like(features: Sequence[str], request: Request) -> list[Finding]:
+    """Return which features are named like labels, and might be such."""
+    wanted = [] if request.only or request.transpose else features
     text = "is named like a label and is used as a feature; if it is a label"
     names = [name for name in wanted if name.lower() in LABEL_NAMES]
     return [Finding(NOTICED, f"{name!r} {text}", f"--labels {shell_word(name)}") for name in names]

@@ -69,6 +69,7 @@ def _parquet(path: Path, request: Request) -> Table:
     from pyarrow import dataset, parquet
 
     from tamis.io.readers.arrow import as_pandas_meant
+    from tamis.io.readers.frame import label_like
     from tamis.io.sources.parquet import ParquetParts, is_number, parquet_files
 
     files = parquet_files(path)
@@ -89,7 +90,7 @@ def _parquet(path: Path, request: Request) -> Table:
     columns = data.to_table(columns=[schema.names[place] for place in roles.sides]).to_pydict()
     places = (roles.index, roles.label)
     samples, y = (None if place is None else label_array(columns[schema.names[place]]) for place in places)
-    report = ReadReport(findings=(*levels, *roles.findings, *left_out))
+    report = ReadReport(findings=(*levels, *roles.findings, *left_out, *label_like(numbers, request)))
     return Table(source, source.column_names(), samples, y, *roles.side_names, report=report)
 
 
