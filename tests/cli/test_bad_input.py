@@ -33,6 +33,7 @@ NUMBERS = np.arange(12.0).reshape(4, 3)
 FILES = {
     "zero bytes": ("t.csv", b"", "is empty (0 bytes)"),
     "zero bytes parquet": ("t.parquet", b"", "is empty (0 bytes)"),
+    "archive without files": ("t.csv.zip", b"PK\5\6" + bytes(18), "is an archive without files"),
     "blank lines": ("t.csv", b"\n\n\n", "holds no lines"),
     "header only": ("t.csv", b"a,b,c\n", "has a header, but no rows"),
     "ragged short": ("t.csv", b"a,b,c\n1,2,3\n4,5\n", "line 3 has 2 cells, but the first line of the table has 3"),
@@ -213,6 +214,8 @@ def test_a_disk_that_fills_up_leaves_nothing(run, tmp_path, monkeypatch, quick_o
         (["compare", "t.csv", "-k", "2", "-m", "lscae,pca", "-o", "out"], "There is no selector 'pca'"),
         (["compare", "t.csv", "-k", "2", "--set", "x=1", "-o", "out"], "none of the methods has a parameter 'x'"),
         (["select", "t.csv", "-k", "2", "--set", "must_keep=a", "-o", "out"], "lscae has no parameter 'must_keep'"),
+        (["select", "t.csv", "-k", "2", "--set", "random_state=1"], "lscae has no parameter 'random_state'"),
+        (["check", "t.csv", "--labels", "a", "--index", "a"], "--index and --labels both name 'a'; leave one of them"),
         (["apply", "t.csv", "t.csv"], "t.csv is not a saved selector"),
         (["apply", "none.tamis", "t.csv"], "none.tamis: No such file or directory"),
     ],

@@ -94,6 +94,12 @@ def test_a_selected_date_that_could_be_either_asks_for_the_order(table_of):
         table_of(days, only=("when",))
 
 
+def test_percentages_among_other_numbers_are_shown(table_of):
+    cells = ["0.0", "1", "45%", "2", "3%", "5", "0.5"]
+    table = table_of("d,a\n" + "".join(f"{cell},{i * i}\n" for i, cell in enumerate(cells)))
+    assert "'d' (numbers mixed with '45%'; to use it: --na-values '45%,3%')" in told(table)
+
+
 def test_index_labels_and_dropped_columns_get_their_roles(table_of):
     text = "id,kind,a,meta_1,meta_2,b\nu,x,1,9,9,2\nv,y,3,9,9,4\n"
     table = table_of(text, index="id", labels="kind", drop=("meta_*",))

@@ -94,5 +94,6 @@ OPENERS: dict[bytes, Callable[[Any, str | None], Any]] = {
     b"\xfd7zXZ\0": lambda stream, _: lzma.LZMAFile(stream),  # noqa: SIM115
     b"\x28\xb5\x2f\xfd": _from_zstandard,
     b"PK\x03\x04": _from_zip,
+    b"PK\x05\x06": _from_zip,  # without files
 }
 """How to open a file by its first bytes."""

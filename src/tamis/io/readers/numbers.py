@@ -122,7 +122,7 @@ def read_numbers(cells: Any, decimal: str | None, thousands: str | None = None, 
     if not fits.all():
         return _strange(fits, found, places)
     if core.n_currencies > 1 or 0 < core.percent.sum() < len(found):
-        return Numbers(1.0, strange=_some(found, fits))
+        return Numbers(1.0, strange=_some(found, core.percent if core.percent.any() else fits))
     shown = set() if asked else core.decimals
     if len(shown) == 2:
         return Numbers(1.0, contrary=tuple(_some(found, core.shows(mark))[0] for mark in SHAPES))

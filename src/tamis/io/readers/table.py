@@ -252,6 +252,8 @@ def assign_roles(found: Sequence[str], request: Request, first_is_text: bool = F
     """
     names, renamed = numbered(found)
     index, label = _one(request.index, found, names, "--index"), _one(request.labels, found, names, "--labels")
+    if index is not None and index == label:
+        raise TableError(f"--index and --labels both name {request.index!r}; leave one of them out.")
     # A name as the file writes it may stand for several features, and a numbered one for the second of them.
     dropped = {i for entry in request.drop for i in match_names([entry], found if entry in found else names, "--drop")}
     findings = [*renamed]
