@@ -136,6 +136,8 @@ def test_missing_cells_and_labels_of_tables(run, counts, tmp_path):
     done = run("panel", "cells.csv", "-k", 5, *options)
     assert done.exit_code == 0, done.output
     assert "Testing 40 genes in 119 cells" in done.output
+    unread = run("panel", "cells.csv", "-k", 5, "--batch-key", "donor")
+    assert "--batch-key names 'donor', of which a table has no annotations; pass --labels donor, too" in unread.output
 
 
 def test_warnings_become_notes(run, rng, tmp_path, recwarn):

@@ -103,6 +103,8 @@ def _annotated(given: SimpleNamespace) -> Any:
     import anndata
     import pandas
 
+    if (key := given.batch_key) not in (None, given.reading.options.get("labels")):
+        raise UsageError(f"--batch-key names {key!r}, of which a table has no annotations; pass --labels {key}, too.")
     with Bar(given.quiet) as bar:
         table = fitting.read_with_bar(given.file, given.reading.request(), bar)
     table = fitting.fill_for(table, given.reading.missing or "error", None)
