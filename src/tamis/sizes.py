@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tamis.features import label_numbers
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import STRICT_FDR
-from tamis.structure.find import Structure, examine
+from tamis.structure.find import Counting, Structure, examine
 from tamis.structure.pursuit import Array, pursue, ridge_prediction
 from tamis.structure.sample import Indices, dense_features, sample_rows, standardised
 
@@ -99,7 +99,7 @@ def k_curve(
 
 
 def _explained(
-    known: Array, held: Array, counting: tuple[Any, ...], n_directions: int, max_k: int, items: Indices
+    known: Array, held: Array, counting: Counting, n_directions: int, max_k: int, items: Indices
 ) -> Array:
     """Return how many directions the first k items of a pursuit explain on other rows, for every k."""
     everyone = np.arange(known.shape[1])

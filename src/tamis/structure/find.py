@@ -48,6 +48,9 @@ MIN_SHARE = 1e-3
 """Least weight of a structured feature in the directions."""
 
 
+Counting = tuple[NDArray[np.float64], Indices, NDArray[np.bool_]]
+
+
 class FewRowsWarning(UserWarning):
     """The table has too few rows to tell structure from chance."""
 
@@ -106,7 +109,7 @@ class Structure:
         """Number of directions of the structured features above chance."""
         return int(self.directions.loadings.shape[1])
 
-    def counting(self, features: Indices) -> tuple[NDArray[np.float64], Indices, NDArray[np.bool_]]:
+    def counting(self, features: Indices) -> Counting:
         """Return what directions take of features: weights, numbers of near copies, and which have several modes."""
         return self.weights[features], self.n_copies[features], self.modal[features]
 

@@ -188,7 +188,8 @@ def laws(trends: NDArray[np.float32], observed: NDArray[np.bool_] | None) -> Ind
     squares = trends.astype(np.float64) ** 2
     count = trends.shape[1] if observed is None else observed.sum(axis=1)
     kurtosis = count * (squares**2).sum(axis=1) / np.maximum(squares.sum(axis=1), 1e-9) ** 2
-    return np.digitize(kurtosis, KURTOSES)
+    found: Indices = np.digitize(kurtosis, KURTOSES)
+    return found
 
 
 def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
