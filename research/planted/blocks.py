@@ -1,8 +1,7 @@
 """Informative features of planted tables: one function for each kind of structure.
 
-A kind is a function of a random generator, the number of rows and the number of informative features. It returns the
-informative features and, for each, the group it belongs to: features of one group are copies of each other, and one
-of them is enough.
+A kind is a function of a random generator, the number of rows and the number of informative features. It returns these
+and, for each, the group it belongs to: features of one group are copies of each other, and one of them is enough.
 """
 
 import numpy as np

@@ -98,9 +98,7 @@ def k_curve(
     return KCurve(mean, error, structure.n_directions, int(worth.max(initial=0)) + 1)
 
 
-def _explained(
-    known: Array, held: Array, counting: Counting, n_directions: int, max_k: int, items: Indices
-) -> Array:
+def _explained(known: Array, held: Array, counting: Counting, n_directions: int, max_k: int, items: Indices) -> Array:
     """Return how many directions the first k items of a pursuit explain on other rows, for every k."""
     everyone = np.arange(known.shape[1])
     found = principal_directions(known, everyone, *counting, np.random.default_rng(0))

@@ -24,7 +24,7 @@ def basis_of(X, n_shuffled=0, rng=None):
 
 def some_of(basis, features):
     observed = None if basis.observed is None else basis.observed[features]
-    return RankBasis(basis.values[:, features], basis.present[:, features], observed)
+    return RankBasis(basis.values[:, features], basis.present[:, features], observed, basis.law)
 
 
 def strongest(X):
@@ -188,7 +188,7 @@ def test_strengths_in_wide_tables_are_those_of_the_partners(wide, rng):
 def test_copies_in_wide_tables_are_counted_once(wide, rng):
     values = wide.values.copy()
     values[:, 1:3] = values[:, :1]
-    found, _ = strongest_dependence(RankBasis(values, wide.present, None), 4000, rng)
+    found, _ = strongest_dependence(wide._replace(values=values), 4000, rng)
     assert found.n_copies[:3].tolist() == [2, 2, 2]
 
 

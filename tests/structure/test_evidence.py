@@ -7,7 +7,6 @@ from tamis.structure.evidence import (
     TAIL_SHARE,
     UNIFORM_DRAWS,
     WEIGHTS,
-    chance_of,
     combined,
     discoveries,
     multimodality_pvalues,
@@ -79,7 +78,7 @@ def test_chance_is_the_larger_one_of_all_draws_and_of_those_of_the_law(rng):
     every, own = (tail_probability(strength, np.sort(some)) for some in (null, null[500:]))
     assert own[1] > every[1]
     assert own[0] > tail_probability(strength, np.sort(null[:500]))[0]
-    found = chance_of(strength, np.r_[null, -np.inf], law, np.r_[of_null, 0])
+    found = tail_probability(strength, np.r_[null, -np.inf], laws=(law, np.r_[of_null, 0]))
     np.testing.assert_allclose(found, [every[0], own[1], max(every[2], own[2])])
 
 

@@ -14,7 +14,7 @@ from tamis.single_cell.alignment import Array, Mask, Programmes, align, find_pro
 from tamis.single_cell.expression import Expression, check_annotated, column, labels, read_expression
 from tamis.single_cell.families import PanelWarning, matching_genes
 from tamis.single_cell.reasons import gene_table
-from tamis.sizes import NoStructureError, choose_k
+from tamis.sizes import NoStructureError, k_curve
 from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import FillerWarning
 from tamis.structure.evidence import STRICT_FDR, discoveries
@@ -64,8 +64,8 @@ def select_genes(
         Cells × genes: counts, which are normalised, or log-normalised or scaled expression. A backed object stays on
         disk, dask and sparse data are read in pieces, and the matrix is not changed.
     n_genes : int or "auto"
-        Number of genes, those of ``must_keep`` included; "auto" takes as many as explain the structure within batches
-        (see :func:`tamis.choose_k`).
+        Number of genes, those of ``must_keep`` included; "auto" takes as many as explain the structure within batches,
+        as in :func:`tamis.choose_k`.
     layer : str, optional
         The layer to use instead of ``adata.X``.
     use_raw : bool, default=False
@@ -128,14 +128,10 @@ def select_genes(
     say("Reading the expression")
     check_annotated(adata)
     batch = _batch_labels(adata, batch_key, batches)
-    data = read_expression(
-        adata, layer=layer, use_raw=use_raw, gene_key=gene_key, batch=batch, random_state=random_state
-    )
-    if inplace and use_raw and (n_absent := int((~adata.var_names.isin(adata.raw.var_names)).sum())):
-        fault = f"adata.raw lacks {counted(n_absent, 'gene')} of adata.var, which would get no result"
-        raise ValueError(f"{fault}; pass inplace=False.")
-    if inplace and use_raw and not adata.raw.var_names.is_unique:
-        raise ValueError("Some names of adata.raw.var_names occur twice; pass inplace=False, or make them differ.")
+    which: Any = {"layer": layer, "use_raw": use_raw, "gene_key": gene_key}
+    data = read_expression(adata, **which, batch=batch, random_state=random_state)
+    if inplace and use_raw:
+        _check_room_for_raw(adata)
     costs, families = _penalties(data, penalty), _groups(data, groups)
     kept, free = _limits(data, must_keep, never, expression, families)
     n_usable = len(kept) + len(np.unique(families[free]))
@@ -144,33 +140,46 @@ def select_genes(
         warn(UNEQUAL_DEPTH, PanelWarning, stacklevel=2)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
-    if n_genes == "auto" and not structure.n_structured:
-        raise NoStructureError("No gene depends on others above chance, so that no number of genes is suggested.")
-    k = k or min(max(choose_k(values, random_state=random_state or 0).k, len(kept) + 1), n_usable)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
     # What passed by chance follows no programme.
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
+    k = k or min(max(_suggested(values, structure, random_state or 0), len(kept) + 1), n_usable)
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {counted(k, 'gene')} among {structure.n_structured} with structure")
     in_batches = f"; types of cells that {batch_key!r} parts from each other do not count" if batch_key else ""
     selected = _chosen(values, programmes, goal, structure, kept, free, k, families, costs, in_batches)
     say("Collecting the reasons")
     table = gene_table(data, values, structure, programmes, selected)
+    of_programmes = programmes.directions.shape[1] if structure.n_structured else 0
     table.attrs = {
         "layer": "raw" if use_raw else layer or "X",
-        "input": data.kind,
-        "normalisation": "size factors (median total) and log1p" if data.kind in ("counts", "linear") else "none",
-        "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
+        **_read_as(data),
         "genes": data.genes[selected].tolist(),
-        "n_programmes": programmes.directions.shape[1] if structure.n_structured else 0,
-        "n_filler": int((~structure.structured[selected[len(kept) :]]).sum()),
-        "batch_key": batch_key or "",
     }
+    table.attrs |= {"n_programmes": of_programmes, "batch_key": batch_key or ""}
+    table.attrs["n_filler"] = int((~structure.structured[selected[len(kept) :]]).sum())
     if not inplace:
         return table
     # Everything is computed before the first change, so that a failure leaves adata as it was.
     _write(adata, table, use_raw)
     return None
+
+
+def _read_as(data: Expression) -> dict[str, str]:
+    return {
+        "input": data.kind,
+        "normalisation": "size factors (median total) and log1p" if data.kind in ("counts", "linear") else "none",
+        "tested_on": "values" if data.tested is data.sample else "counts of equal depth",
+    }
+
+
+def _check_room_for_raw(adata: Any) -> None:
+    """Raise an error if the table of the genes cannot hold what is found of those of ``adata.raw``."""
+    if n_absent := int((~adata.var_names.isin(adata.raw.var_names)).sum()):
+        fault = f"adata.raw lacks {counted(n_absent, 'gene')} of adata.var, which would get no result"
+        raise ValueError(f"{fault}; pass inplace=False.")
+    if not adata.raw.var_names.is_unique:
+        raise ValueError("Some names of adata.raw.var_names occur twice; pass inplace=False, or make them differ.")
 
 
 def _write(adata: Any, table: Any, use_raw: bool) -> None:
@@ -263,6 +272,14 @@ def _structure(
         in_each = [found_in(part).structured for part in parts]
         structure = replace(structure, structured=structure.structured & np.all(in_each, axis=0))
     return np.vstack([data.sample[part] - data.sample[part].mean(axis=0) for part in parts]), structure
+
+
+def _suggested(values: Array, structure: Structure, random_state: int) -> int:
+    """Return how many genes explain the structure of those that are beyond doubt."""
+    sure = structure.structured & discoveries(structure.pvalues, STRICT_FDR)
+    if not sure.any():
+        raise NoStructureError("No gene depends on others above chance, so that no number of genes is suggested.")
+    return k_curve(values, replace(structure, structured=sure), np.random.default_rng(random_state)).k
 
 
 def _structured(structure: Structure, free: Mask) -> Indices:

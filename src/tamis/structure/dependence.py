@@ -156,11 +156,11 @@ def _compare(
     """
     n_shapes, found = max(products)[0] + 1, []
     known = [None if basis.observed is None else basis.observed[some] for some in (rows, partners)]
-    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], known[0])
+    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], known[0], basis.law)
     if isinstance(rows, slice):
-        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], known[1])
+        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], known[1], basis.law)
     else:  # the partners in a bucket are the first ones of its features
-        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], known[1])
+        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], known[1], basis.law)
     T = dependence(first, second, products)
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:

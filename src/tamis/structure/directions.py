@@ -81,8 +81,9 @@ def principal_directions(
             break
         counts |= hidden
     values, vectors = values[counts], vectors[:, counts]
-    lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
-    values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.eye(d)[:, lone]])
+    if modal.any():
+        lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
+        values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.eye(d)[:, lone]])
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
     return Directions(features, roots[:, None] * vectors * scale)

@@ -19,18 +19,23 @@ TAIL_SHARE, VALLEY_SHARE = 0.2, 0.05
 have one over a wide range; that of valleys is lighter, and the fit too careful if it begins early."""
 
 
+Laws = tuple[NDArray[np.intp], NDArray[np.intp]]
+
 WEIGHTS = np.array([2.0, 1.0, 1.0])
 """How much the kinds of evidence count: dependence on a feature, on principal components, several modes."""
 
 
 def tail_probability(
-    values: NDArray[np.float64], ordered: NDArray[np.float64], share: float = TAIL_SHARE
+    values: NDArray[np.float64], null: NDArray[np.float64], share: float = TAIL_SHARE, laws: Laws | None = None
 ) -> NDArray[np.float64]:
     """Return the probability that a null draw reaches each value; 1 for values that are not finite.
 
-    Up to the highest share of the ordered draws, it is the share of draws; beyond, with threshold t and mean excess e
-    of those draws, ``share(t) · exp(−(x − t) / e)``.
+    Up to the highest share of the null draws, it is the share of draws; beyond, with threshold t and mean excess e of
+    those draws, ``share(t) · exp(−(x − t) / e)``. With the law of each value and of each null draw, it is the larger
+    one of that among all draws and that among those of the same law: of few features of one law among many of another,
+    chance would be that of the others, and few draws of rare values have a tail with gaps.
     """
+    ordered = np.sort(null[np.isfinite(null)])
     n = len(ordered)
     if n < 2:
         return np.ones(len(values))
@@ -41,24 +46,11 @@ def tail_probability(
     beyond = np.exp(-np.maximum(values - threshold, 0) / excess) * (top / n)
     # Features of few values have draws far beyond an exponential tail; as many as there are, they count.
     tail = np.where(values > threshold, np.maximum(beyond, n_reached / n), (1 + n_reached) / (1 + n))
+    of_values, of_null = (np.empty(0),) * 2 if laws is None else laws
+    for law in np.unique(of_values):
+        same = of_values == law
+        tail[same] = np.maximum(tail[same], tail_probability(values[same], null[of_null == law], share))
     return np.where(np.isfinite(values), tail, 1.0)
-
-
-def chance_of(
-    strength: NDArray[np.float64], null: NDArray[np.float64], law: NDArray[np.intp], of_null: NDArray[np.intp]
-) -> NDArray[np.float64]:
-    """Return the probability that chance reaches each strength, given null draws and the laws of their features.
-
-    It is the larger one of that among all draws and that among those of features of the same law: of few features of
-    one law among many of another, chance would be that of the others, and few draws of rare values have a tail with
-    gaps.
-    """
-    known = np.isfinite(null)
-    every = tail_probability(strength, np.sort(null[known]))
-    for one in np.unique(law):
-        same, own = law == one, np.sort(null[known & (of_null == one)])
-        every[same] = np.maximum(every[same], tail_probability(strength[same], own))
-    return every
 
 
 def combined(pvalues: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.dependence import Strongest, deal_parts, dependence_on_components, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, chance_of, combined, discoveries, group_pvalues, multimodality_pvalues
+from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import (
     BLOCK,
     MAX_CELLS,
@@ -24,7 +24,6 @@ from tamis.structure.sample import (
     RankBasis,
     dense_features,
     largest_value,
-    laws,
     rank_basis,
     rows_of_batches,
     sample_rows,
@@ -217,11 +216,11 @@ def examine(
     basis = rank_basis(X, batches, n_shuffled, rng)
     own = None if owner is None else owner[features]
     found, null = strongest_dependence(basis, len(features), rng, own)
-    law, of_null = np.split(laws(basis.values[0], basis.observed), [len(features)])
-    pvalues = chance_of(found.strength.astype(np.float64), null, law, of_null)
+    law, of_null = np.split(basis.law, [len(features)])
+    pvalues = tail_probability(found.strength.astype(np.float64), null, laws=(law, of_null))
     part = deal_parts(found.copy, own, rng)
     strength, null, whose = dependence_on_components(basis, part, batches, rng)
-    together = chance_of(strength, null, law, law[whose])
+    together = tail_probability(strength, null, laws=(law, law[whose]))
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     evidence = combined(np.array([pvalues, together, modes]))

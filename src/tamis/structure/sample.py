@@ -133,15 +133,16 @@ MIN_FEATURES = 2048
 
 
 class RankBasis(NamedTuple):
-    """Basis values (shapes, n_features, n_rows), which shapes a feature has, and its cells that are not missing.
+    """Basis values (shapes, n_features, n_rows), which shapes a feature has, its cells that are not missing, its law.
 
     Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for shapes that are absent.
-    Where no cell of any feature is missing, ``observed`` (n_features, n_rows) is None.
+    Where no cell of any feature is missing, ``observed`` (n_features, n_rows) is None. Laws are numbers.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
     observed: NDArray[np.bool_] | None
+    law: Indices
 
 
 def largest_value(n: int) -> float:
@@ -168,7 +169,8 @@ def rank_basis(
     parallel(delayed(_fill)(values[:, block], present[:, block], X[:, block], batches) for block in blocks)
     missing = np.isnan(X.T)
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
-    law, order = laws(values[0, :d], None if observed is None else observed[:d]), np.arange(n)
+    energy, fourth = (np.einsum(",".join(["ij"] * power) + "->i", *[values[0, :d]] * power) for power in (2, 4))
+    law, order = np.digitize((~missing).sum(axis=1) * fourth / np.maximum(energy, 1e-9) ** 2, KURTOSES), np.arange(n)
     # Each law as often as any other, and each feature by an order of its own: those in one order would vary together.
     numbers = np.unique(law)
     dealt = [np.resize(rng.permutation(np.flatnonzero(law == one)), -(-n_shuffled // len(numbers))) for one in numbers]
@@ -180,16 +182,7 @@ def rank_basis(
         values[:, place] = values[:, feature, order]
         if observed is not None:
             observed[place] = observed[feature, order]
-    return RankBasis(values, present, observed)
-
-
-def laws(trends: NDArray[np.float32], observed: NDArray[np.bool_] | None) -> Indices:
-    """Return a number for the law of each feature by the kurtosis of its trend, which grows as fewer rows carry it."""
-    squares = trends.astype(np.float64) ** 2
-    count = trends.shape[1] if observed is None else observed.sum(axis=1)
-    kurtosis = count * (squares**2).sum(axis=1) / np.maximum(squares.sum(axis=1), 1e-9) ** 2
-    found: Indices = np.digitize(kurtosis, KURTOSES)
-    return found
+    return RankBasis(values, present, observed, np.r_[law, law[drawn]])
 
 
 def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
