@@ -45,7 +45,7 @@ def test_the_page_names_programmes_coverage_and_what_is_missed(genes, programmes
     shown = " ".join(re.sub(r"<[^>]*>", " ", text.split("<main")[1].split("</main>")[0]).split())
     assert re.search(r"these 2</strong> of 4 genes: they predict 83% of what 2 programmes", text)
     assert "1 KEPT 70% LOST rare 1" in shown
-    assert "LOST 1 60% 20% 40% of cells" in shown
+    assert "LOST 1 60% 20% 40%" in shown
     assert "within donor" in shown
     assert "filler" not in shown
     assert NASTY not in text
@@ -56,7 +56,14 @@ def test_filler_is_told_and_nothing_may_be_missed(genes, programmes, tmp_path):
     genes["tamis_explained"] = 1.0
     text = write_panel(tmp_path / "p.html", genes, programmes, title="Cells").read_text()
     assert "1 of the 2 genes are filler" in text
+    assert "Order <strong>1 of these 2</strong> of 4 genes" in text
     assert "Of no gene with structure it misses more than a tenth." in text
+
+
+def test_what_scaling_has_removed_is_a_dash(genes, programmes, tmp_path):
+    genes["tamis_detection"] = genes["tamis_mean"] = np.nan
+    text = write_panel(tmp_path / "p.html", genes, programmes, title="Cells").read_text()
+    assert "nan" not in text.split("<main")[1].split("</main>")[0].replace("donor", "")
 
 
 def test_a_bar_per_programme(programmes):

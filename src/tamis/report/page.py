@@ -136,7 +136,7 @@ def _environment() -> Any:
     blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(loader=FunctionLoader(_resource), autoescape=True, undefined=StrictUndefined, **blocks)
     environment.filters["number"] = lambda x, n=3: "–" if x is None or not math.isfinite(x) else f"{x:.{n}g}"
-    environment.filters["percent"] = "{:.0%}".format
+    environment.filters["percent"] = lambda x: f"{x:.0%}" if math.isfinite(x) else "–"
     return environment
 
 
