@@ -84,9 +84,8 @@ def _as_stored(columns: Any, source: Path) -> Any:
         if is_numeric(columns[name].type) and not is_text(found.type):
             same = found.cast(columns[name].type, safe=False).equals(columns[name])
         else:
-            cells = [
-                "" if cell is None else str(cell) for cell in found.to_pylist()
-            ]  # labels have "" where one is missing
+            # Labels are "" where one is missing.
+            cells = ["" if cell is None else str(cell) for cell in found.to_pylist()]
             same = cells == [cell or "" for cell in columns[name].to_pylist()]
         columns = columns.set_column(columns.column_names.index(name), name, found) if same else columns
     return columns
