@@ -73,13 +73,16 @@ def test_features_of_one_owner_count_once():
 
 
 def test_chance_is_the_larger_one_of_all_draws_and_of_those_of_the_law(rng):
-    null, of_null = np.r_[rng.exponential(1, 500), rng.exponential(5, 500)], np.repeat([0, 1], 500)
-    strength, law = np.array([20.0, 20.0, 1.0]), np.array([0, 1, 1])
-    every, own = (tail_probability(strength, np.sort(some)) for some in (null, null[500:]))
-    assert own[1] > every[1]
-    assert own[0] > tail_probability(strength, np.sort(null[:500]))[0]
-    found = tail_probability(strength, np.r_[null, -np.inf], laws=(law, np.r_[of_null, 0]))
-    np.testing.assert_allclose(found, [every[0], own[1], max(every[2], own[2])])
+    null, of_null = np.r_[rng.exponential(5, 500), rng.exponential(1, 500), -np.inf], np.r_[np.repeat([0, 1], 500), 0]
+    strength, law = np.array([20.0, 20.0, 1.0, -np.inf]), np.array([0, 1, 1, 0])
+    every = tail_probability(strength, null)
+    assert tail_probability(strength, null[:500])[0] > every[0]
+    found = tail_probability(strength, null, laws=(law, of_null))
+    assert found[0] == tail_probability(strength, null[:500])[0]
+    assert found[3] == 1
+    # Of the second law the roots have the tail.
+    own = tail_probability(np.sqrt(strength[1:3]), np.sqrt(null[500:1000]))
+    np.testing.assert_allclose(found[1:3], np.maximum(every[1:3], own))
 
 
 def test_there_are_no_discoveries_among_nothing_or_large_pvalues():

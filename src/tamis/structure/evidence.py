@@ -33,7 +33,9 @@ def tail_probability(
     Up to the highest share of the null draws, it is the share of draws; beyond, with threshold t and mean excess e of
     those draws, ``share(t) · exp(−(x − t) / e)``. With the law of each value and of each null draw, it is the larger
     one of that among all draws and that among those of the same law: of few features of one law among many of another,
-    chance would be that of the others, and few draws of rare values have a tail with gaps.
+    chance would be that of the others, and few draws of rare values have a tail with gaps. Rows in which rare values
+    meet are few and counted, and a strength grows as the square of their number, so that for every law but the first
+    it is the root of the strength that has an exponential tail.
     """
     ordered = np.sort(null[np.isfinite(null)])
     n = len(ordered)
@@ -48,8 +50,9 @@ def tail_probability(
     tail = np.where(values > threshold, np.maximum(beyond, n_reached / n), (1 + n_reached) / (1 + n))
     of_values, of_null = (np.empty(0),) * 2 if laws is None else laws
     for law in np.unique(of_values):
-        same = of_values == law
-        tail[same] = np.maximum(tail[same], tail_probability(values[same], null[of_null == law], share))
+        same, power = of_values == law, 0.5 if law else 1.0
+        own, draws = (np.sign(x) * np.abs(x) ** power for x in (values[same], null[of_null == law]))
+        tail[same] = np.maximum(tail[same], tail_probability(own, draws, share))
     return np.where(np.isfinite(values), tail, 1.0)
 
 
