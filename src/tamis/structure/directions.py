@@ -58,6 +58,8 @@ def principal_directions(
     ``a_j`` the number of near copies of feature j and itself, which count as one, features of a direction are alike if
     ``(q_c − 1) / (p_c − 1)``, about their mean correlation, exceeds 0.2: ``q_c = λ_c / (n Σ_j a_j w_j v_jc²)`` is 1 for
     independent features, and ``p_c = 1 / Σ_j a_j v_jc⁴`` is their number.
+
+    A feature with several modes of which all these leave more than half is a direction, with ``λ = n``.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -82,8 +84,10 @@ def principal_directions(
         counts |= hidden
     values, vectors = values[counts], vectors[:, counts]
     if modal.any():
+        # They count as a feature that its partner explains wholly; by its share none would hold its own beside a block.
         lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
-        values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.eye(d)[:, lone]])
+        values = np.r_[values, np.full(len(lone), float(n))]
+        vectors = np.hstack([vectors, np.eye(d)[:, lone] / roots[lone]])
     # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
     scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
     return Directions(features, roots[:, None] * vectors * scale)
