@@ -6,10 +6,8 @@ from tamis.structure import dependence as module
 from tamis.structure.dependence import (
     COST,
     N_COMPONENTS,
-    N_PARTS,
     NEAR_COPY,
     PRODUCTS,
-    deal_parts,
     dependence,
     dependence_on_components,
     strongest_dependence,
@@ -192,31 +190,36 @@ def test_copies_in_wide_tables_are_counted_once(wide, rng):
     assert found.n_copies[:3].tolist() == [2, 2, 2]
 
 
-def test_parts_keep_copies_and_owners_together(rng):
-    copy = np.full(400, -1)
-    copy[[3, 90, 200]] = 90, 3, 90
-    owner = np.arange(400) // 2
-    part = deal_parts(copy, owner, rng)
-    assert len({*part[[3, 90, 200, 2, 91, 201]]}) == 1
-    assert (part[::2] == part[1::2]).all()
-    assert set(part) == set(range(N_PARTS))
+def test_copies_and_features_of_one_owner_are_not_each_others_components(rng):
+    once = rng.standard_normal((500, 14))
+    basis, pair = basis_of(np.repeat(once, 2, axis=1)), np.arange(28) // 2
+    alone, copy = np.full(28, -1), np.arange(28) ^ 1
+    unknown, by_copy, by_owner = (
+        dependence_on_components(basis, *told, np.random.default_rng(0))[0]
+        for told in ((alone, None), (copy, None), (alone, pair))
+    )
+    assert unknown.max() > 100
+    assert by_copy.max() < 25
+    np.testing.assert_array_equal(by_owner, by_copy)
 
 
 def test_dependence_on_components_is_that_of_a_singular_value_decomposition(rng):
     X = rng.standard_normal((60, 100)) + rng.standard_normal((60, 1))
-    basis, part = basis_of(X), rng.integers(N_PARTS, size=100)
-    strength, null, whose = dependence_on_components(basis, part, [np.arange(60)], rng)
+    basis, alone = basis_of(X, 50, rng), np.full(100, -1)
+    strength, null, law = dependence_on_components(basis, alone, None, np.random.default_rng(0))
+    part = np.random.default_rng(0).integers(4, size=100)
     trends = basis.values[0].astype(float)
     for j in (0, 17, 99):
-        first = np.linalg.svd(trends[part != part[j]])[2][:1]
+        first = np.linalg.svd(trends[:100][part != part[j]])[2][:1]
         assert strength[j] >= (first @ trends[j])[0] ** 2 * 0.999
-    assert len(null) >= 10_000
-    assert (np.bincount(whose) == 100).all()
+    np.testing.assert_array_equal(law, np.tile(basis.law[100:], 4))
+    assert len(null) == 4 * 50
     assert strength.min() > np.quantile(null, 0.9)
 
 
 def test_few_features_have_no_components(rng):
-    basis, part = basis_of(rng.standard_normal((60, N_COMPONENTS))), np.arange(N_COMPONENTS) % N_PARTS
-    strength, null, _ = dependence_on_components(basis, part, [np.arange(60)], rng)
+    basis = basis_of(rng.standard_normal((60, N_COMPONENTS)), 5, rng)
+    strength, null, law = dependence_on_components(basis, np.full(N_COMPONENTS, -1), None, rng)
     assert np.isneginf(strength).all()
     assert not len(null)
+    assert not len(law)

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from tamis.structure.sample import MIN_FEATURES, Indices, RankBasis
 
+Array = NDArray[np.float64]
 Products = tuple[tuple[int, int], ...]
 PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 3))
 """Shapes of one feature and of another, by their place in the basis, whose correlations are compared."""
@@ -43,9 +44,6 @@ N_PARTS, N_COMPONENTS = 4, 8
 
 MAX_SUMMARISED = 2**14
 """Features, drawn at random from more, whose components are computed: what many share, some of them show."""
-
-N_DRAWS = 10_000
-"""Draws, at least, that tell how strongly features depend on such components by chance."""
 
 AT_ONCE = 4
 """Buckets or tiles that a thread is given at once; one alone is done in about the time that it takes to hand it out."""
@@ -100,51 +98,39 @@ def strongest_dependence(
     return of_features, strength[d:].astype(np.float64)
 
 
-def deal_parts(copy: Indices, owner: Indices | None, rng: np.random.Generator) -> Indices:
-    """Return a part at random for each feature; near copies, and features of one owner, go together."""
-    linked, d = np.flatnonzero(copy >= 0), len(copy)
-    edges = np.array([linked, copy[linked]])
-    if owner is not None:
-        _, first, number = np.unique(owner, return_index=True, return_inverse=True)
-        edges = np.hstack([edges, [np.arange(d), first[number]]])
-    n_sets, label = connected_components(coo_array((np.ones(edges.shape[1]), edges), shape=(d, d)), directed=False)
-    parts: Indices = rng.integers(N_PARTS, size=n_sets)[label]
-    return parts
-
-
 def dependence_on_components(
-    basis: RankBasis, part: Indices, batches: list[Indices], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Indices]:
-    """Compute how strongly the trend of each feature depends on the principal components of the trends of other parts.
+    basis: RankBasis, copy: Indices, owner: Indices | None, rng: np.random.Generator
+) -> tuple[Array, Array, Indices]:
+    """Compute how strongly the trend of each feature depends on the principal components of the trends of others.
 
     Many features that depend on each other a little, no two of them above chance, agree with what all of them share.
-    The largest ``n r²`` with a component counts, ``-inf`` where there is none. What chance reaches is the same with the
-    rows of the components shuffled within batches, some times for each feature, which is returned with it.
+    So features are dealt into parts, near copies and those of one owner together, and the largest ``n r²`` with a
+    component of the other parts counts, ``-inf`` where there is none. What chance reaches is that of the shuffled
+    features, which follow the ``len(copy)`` others, with those of any part; their laws are returned with it.
     """
-    trends, strength, null = basis.values[0, : len(part)], np.full(len(part), -np.inf), [np.empty(0)]
-    whose = [np.arange(0)]
+    d, linked, n = len(copy), np.flatnonzero(copy >= 0), basis.values.shape[2]
+    edges = np.array([linked, copy[linked]])
+    if owner is not None:
+        _, first, group = np.unique(owner, return_index=True, return_inverse=True)
+        edges = np.hstack([edges, [np.arange(d), first[group]]])
+    n_sets, label = connected_components(coo_array((np.ones(edges.shape[1]), edges), shape=(d, d)), directed=False)
+    part, trends, shuffled = rng.integers(N_PARTS, size=n_sets)[label], basis.values[0], np.arange(d, len(basis.law))
+    strength, null = np.full(d, -np.inf), [np.empty(0)]
     for number in range(N_PARTS):
         own, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
         if len(others) < N_COMPONENTS or not len(own):
             continue
         if len(others) > MAX_SUMMARISED:
             others = np.sort(rng.permutation(others)[:MAX_SUMMARISED])
-        components, own_trends = randomized_svd(trends[others], N_COMPONENTS, random_state=0)[2], trends[own]
-        found, there = [], None if basis.observed is None else basis.observed[own].astype(np.float32)
-        for draw in range(1 + -(-N_DRAWS // len(part))):
-            order = np.arange(trends.shape[1])
-            for rows in batches:
-                order[rows] = rng.permutation(rows) if draw else rows
-            squares = (own_trends @ components[:, order].T) ** 2
-            if there is not None:
-                # A component varies less in rows of which much is missing, and more in those in which a feature is.
-                energy = there @ (components[:, order] ** 2).T
-                squares /= energy * trends.shape[1] / np.maximum(there.sum(axis=1), 1)[:, None]
-            found.append(np.asarray(squares.max(axis=1), np.float64))
-        strength[own] = found[0]
-        null += found[1:]
-        whose += [own] * len(found[1:])
-    return strength, np.concatenate(null), np.concatenate(whose)
+        components, compared = randomized_svd(trends[others], N_COMPONENTS, random_state=0)[2], np.r_[own, shuffled]
+        squares = (trends[compared] @ components.T) ** 2
+        if basis.observed is not None:
+            # A component varies less in rows of which much is missing, and more in those in which a feature is.
+            there = basis.observed[compared].astype(np.float32)
+            squares /= there @ (components**2).T * n / np.maximum(there.sum(axis=1), 1)[:, None]
+        strength[own], of_shuffled = np.split(squares.max(axis=1).astype(np.float64), [len(own)])
+        null.append(of_shuffled)
+    return strength, np.concatenate(null), np.tile(basis.law[d:], len(null) - 1)
 
 
 def _compare(

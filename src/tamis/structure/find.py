@@ -14,7 +14,7 @@ from tamis.extras import require
 from tamis.features import label_numbers
 from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
-from tamis.structure.dependence import Strongest, deal_parts, dependence_on_components, strongest_dependence
+from tamis.structure.dependence import Strongest, dependence_on_components, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import (
@@ -218,9 +218,8 @@ def examine(
     found, null = strongest_dependence(basis, len(features), rng, own)
     law, of_null = np.split(basis.law, [len(features)])
     pvalues = tail_probability(found.strength.astype(np.float64), null, laws=(law, of_null))
-    part = deal_parts(found.copy, own, rng)
-    strength, null, whose = dependence_on_components(basis, part, batches, rng)
-    together = tail_probability(strength, null, laws=(law, law[whose]))
+    strength, null, of_null = dependence_on_components(basis, found.copy, own, rng)
+    together = tail_probability(strength, null, laws=(law, of_null))
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     evidence = combined(np.array([pvalues, together, modes]))
