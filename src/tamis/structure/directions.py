@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
+from tamis.structure.evidence import STRICT_FDR, multimodality_pvalues
 from tamis.structure.sample import BLOCK, Indices
 
 Real = TypeVar("Real", np.float32, np.float64)
@@ -29,12 +30,15 @@ POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
 would count as much as those that most features show."""
 
+MODAL_GAIN = 8.0
+"""How much more a direction with several modes counts: it parts rows into groups, as no factor or trend does."""
+
 
 @dataclass(frozen=True)
 class Directions:
     """Directions ``F = Z[:, features] @ loadings`` of a standardised table Z.
 
-    The variance of column c of F is ``λ_c ** POWER``, relative to their mean.
+    The variance of column c of F is ``λ_c ** POWER``, eight times that with several modes, relative to their mean.
     """
 
     features: Indices
@@ -59,7 +63,8 @@ def principal_directions(
     ``(q_c − 1) / (p_c − 1)``, about their mean correlation, exceeds 0.2: ``q_c = λ_c / (n Σ_j a_j w_j v_jc²)`` is 1 for
     independent features, and ``p_c = 1 / Σ_j a_j v_jc⁴`` is their number.
 
-    A feature with several modes of which all these leave more than half is a direction, with ``λ = n``.
+    A feature with several modes of which all these leave more than half is a direction, too. Directions with several
+    modes themselves, at the level 0.01, count eight times as much as others.
     """
     if not len(features):
         return Directions(features, np.empty((0, 0)))
@@ -84,13 +89,12 @@ def principal_directions(
         counts |= hidden
     values, vectors = values[counts], vectors[:, counts]
     if modal.any():
-        # They count as a feature that its partner explains wholly; by its share none would hold its own beside a block.
         lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
-        values = np.r_[values, np.full(len(lone), float(n))]
-        vectors = np.hstack([vectors, np.eye(d)[:, lone] / roots[lone]])
-    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
-    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
-    return Directions(features, roots[:, None] * vectors * scale)
+        values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.arange(d)[:, None] == lone])
+    scores = Z @ (roots[:, None] * vectors)
+    sizes = values**POWER * np.where(multimodality_pvalues(scores) <= STRICT_FDR, MODAL_GAIN, 1.0)
+    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by the root of the size leaves the size.
+    return Directions(features, roots[:, None] * vectors * np.sqrt(sizes / (values * np.mean(sizes) / n)))
 
 
 def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken: Array | None = None) -> Array:
