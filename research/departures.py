@@ -42,6 +42,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no test: all features are candidates and goal": {"structure_first": False},
     "no shortlist": {"shortlist": 1_000_000},
     "directions each alike": {},
+    "directions with several modes like others": {},
     "self-loops": {"self_loops": True},
     "bandwidth by nearest neighbour": {"bandwidth": "nearest"},
     "graph on the units' outputs": {"graph_on": "concrete"},
@@ -57,12 +58,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @contextmanager
 def _taken_back(variant: str) -> Iterator[None]:
     power = 0.0 if variant == "directions each alike" else directions.POWER
+    gain = 1.0 if variant == "directions with several modes like others" else directions.MODAL_GAIN
     terms = {"reconstruction": Term(_by_the_graph)} if variant == "the graph decodes alone" else {}
     represent: Any = refine.represent_directions
     if variant == "directions may have no feature":
         represent = _unchanged
     with (
         patch.object(directions, "POWER", power),
+        patch.object(directions, "MODAL_GAIN", gain),
         patch.object(refine, "represent_directions", represent),
         patch.dict(TERMS, terms),
     ):
