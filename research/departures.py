@@ -32,7 +32,7 @@ SEEDS = range(2)
 PAPER_TABLES = tuple(name for name in TABLES if name.split()[-1] not in ("3", "6", "10"))
 KINDS = (
     *("copied_nuisance", "correlated_nuisance", "clusters_with_copies", "moons_copied_nuisance", "rare_cluster"),
-    "many_factors",
+    *("many_factors", "factor_nuisance"),
 )
 SETS = ("lung_small", "sorlie", "christensen", "Yale")
 SET_K = 20
