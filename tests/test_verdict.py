@@ -43,7 +43,7 @@ def test_one_feature_of_each_group_is_trusted(table, structure):
     assert verdict.headline == "This selection can be trusted"
     assert verdict.reasons[0].startswith("Every feature that was chosen depends on others, or has several modes, more")
     assert verdict.reasons[1].endswith("it is as good as or better than 20 of 20.")
-    assert verdict.reasons[2] == "4 of the 4 features show their structure in both halves of the rows."
+    assert verdict.reasons[2] == "Every feature shows its structure in both halves of the rows."
     assert str(verdict) == f"{verdict.headline}: {' '.join(verdict.reasons)}"
 
 
@@ -51,8 +51,10 @@ def test_features_of_noise_are_not_trusted(table, structure):
     verdict = judge(KeptRows(table, NONE), np.array([20, 25, 30, 35]), structure)
     assert not verdict.trusted
     assert verdict.headline == "Do not trust this selection"
-    assert verdict.reasons[0].startswith("4 of the 4 features tell nothing of the others that chance would not; ")
-    assert verdict.reasons[0].endswith("Ask for fewer features, or collect more rows.")
+    assert verdict.reasons[0].startswith("4 of 4 features tell no more of the others than chance would. ")
+    assert verdict.reasons[0].endswith(
+        f"Ask for at most {structure.n_structured} features, as many as do, or collect more rows."
+    )
 
 
 def test_features_selected_elsewhere_are_judged_on_a_table(table):
@@ -67,12 +69,19 @@ def test_a_list_as_good_as_random_ones_is_trusted(rng):
     assert "as good as or better than" in verdict.reasons[1]
 
 
+def test_a_list_that_explains_nothing_is_not_trusted(table, structure, monkeypatch):
+    monkeypatch.setattr("tamis.verdict.explained_shares", lambda sample, lists, *_: [0.0] * len(lists))
+    verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9]), structure)
+    assert not verdict.trusted
+    assert "as good as or better than 0 of 20" in verdict.reasons[0]
+
+
 def test_filler_is_a_reason(table, structure):
     verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9, 30]), structure)
     assert not verdict.trusted
     assert verdict.reasons == [
-        "1 of the 5 features tell nothing of the others that chance would not; "
-        f"{structure.n_structured} features of the table do. Ask for fewer features, or collect more rows."
+        "1 of 5 features tells no more of the others than chance would. "
+        f"Ask for at most {structure.n_structured} features, as many as do, or collect more rows."
     ]
 
 
@@ -104,6 +113,8 @@ def test_the_verdict_tells_of_repeated_rows(rng):
     assert "if its rows are independent" in Verdict(True, [ROWS_REPEATED]).headline
     for plain in (X, X.round(1), (np.vstack([X, X]) > 0).astype(float)):
         assert ROWS_REPEATED not in judge_table(plain, np.arange(3)).reasons
+    rounded = np.column_stack([X[:, 0].round(), X])
+    assert ROWS_REPEATED not in judge_table(rounded, np.array([0])).reasons
 
 
 def test_trust_in_a_sorted_table_depends_on_its_rows(table, structure):
@@ -119,7 +130,7 @@ def test_what_was_asked_for_is_judged_where_it_is_all(table, structure):
     assert judge(KeptRows(table, kept), kept, structure).trusted
     verdict = judge(KeptRows(table, np.append(kept, 30)), np.append(kept, 30), structure)
     assert not verdict.trusted
-    assert verdict.reasons[0].startswith("1 of the 5 features tell nothing of the others")
+    assert verdict.reasons[0].startswith("1 of 5 features tells no more of the others")
 
 
 def test_all_features_that_could_be_selected_are_trusted(rng):
@@ -134,8 +145,7 @@ def test_features_whose_structure_is_not_in_both_halves_are_not_trusted(monkeypa
     monkeypatch.setattr("tamis.verdict.structure_of", lambda *_: SimpleNamespace(pvalues=pvalues))
     verdict = judge(KeptRows(table, NONE), np.array([0, 3, 6, 9]), structure)
     assert verdict.reasons == [
-        "3 of the 4 features show their structure in both halves of the rows. Collect more rows, or ask for fewer "
-        "features."
+        "3 of 4 features show their structure in both halves of the rows. Collect more rows, or ask for fewer features."
     ]
 
 
@@ -207,9 +217,10 @@ def test_groups_are_counted_as_one_feature(rng):
         [levels, levels @ [[0.0], [3.0], [6.0]] + rng.standard_normal((300, 1)), rng.standard_normal((300, 6))]
     )
     groups = ["plan"] * 3 + [f"x{i}" for i in range(7)]
-    verdict = judge_table(X, np.arange(4), groups)
-    assert verdict.trusted
-    assert verdict.reasons[-1].startswith("2 of the 2 features")
+    assert judge_table(X, np.arange(4), groups).trusted
+    # Beside a feature of noise, there are three, not five.
+    with_noise = judge_table(X, np.arange(5), groups)
+    assert with_noise.reasons[0].startswith("1 of 3 features tells no more")
 
 
 def test_random_lists_hold_as_many_groups_and_what_was_asked_for(rng):

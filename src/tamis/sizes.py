@@ -73,7 +73,7 @@ def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) 
     structure = examine(sample, [np.arange(len(rows))], STRICT_FDR, rng, np.empty(0, object), owner)
     if not structure.n_structured:
         raise NoStructureError(
-            "No feature of X depends on any other than near copies of it more than chance would have it, so that no "
+            "Apart from near copies of each other, no feature of X depends on another more than by chance, so that no "
             "number of features can be suggested. Check that the right features and enough rows were read, or name "
             "the number."
         )

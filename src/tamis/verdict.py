@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tamis.features import label_numbers
-from tamis.reprs import html_list
+from tamis.reprs import counted, html_list
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
 from tamis.structure.find import Structure, examine
@@ -20,7 +20,8 @@ MIN_BEATEN = 19
 """Random lists that it must beat."""
 
 TIE = 0.02
-"""Shares that differ by less are the same: of few features, a random list may be as right as the selection."""
+"""Shares that differ by less, relative to that of the selection, are the same: of few features, a random list may be
+as right. A selection that explains nothing is never as good as another."""
 
 HALF_LEVEL = 0.3
 """In a half of the rows, a feature whose evidence has a larger p-value is not confirmed."""
@@ -42,8 +43,8 @@ ROWS_REPEATED = (
 )
 
 NO_STRUCTURE = (
-    "No feature of this table depends on any other than near copies of it, or has several modes, more than chance "
-    "would have it: there is nothing to select. Check that the right features and enough rows were read."
+    "Apart from near copies of each other, no feature of this table depends on another or has several modes more than "
+    "by chance: there is nothing to select. Check that the right features and enough rows were read."
 )
 
 
@@ -127,8 +128,8 @@ def _about_filler(n_filler: int, n_chosen: int, n_structured: int) -> tuple[bool
     if not n_filler:
         return True, "Every feature that was chosen depends on others, or has several modes, more than by chance."
     return False, (
-        f"{n_filler} of the {n_chosen} features tell nothing of the others that chance would not; "
-        f"{n_structured} features of the table do. Ask for fewer features, or collect more rows."
+        f"{n_filler} of {n_chosen} features {'tells' if n_filler == 1 else 'tell'} no more of the others than chance "
+        f"would. Ask for at most {counted(n_structured, 'feature')}, as many as do, or collect more rows."
     )
 
 
@@ -144,7 +145,7 @@ def _about_random(
     drawn = (np.r_[kept, rng.permutation(usable)[:size]] for _ in range(N_RANDOM))
     lists = [np.flatnonzero(np.isin(owner, items)) for items in drawn]
     share, *others = explained_shares(rows.sample, [selected, *lists], structure, halves)
-    beaten = int(np.sum(np.array(others) < share + TIE))
+    beaten = int(np.sum(np.array(others) < share * (1 + TIE)))
     text = (
         f"On rows held out, the selection explains {share:.0%} of the structure, random lists of its size "
         f"{np.mean(others):.0%} on average; it is as good as or better than {beaten} of {N_RANDOM}."
@@ -177,7 +178,8 @@ def _about_halves(sample: Any, chosen: Indices, halves: list[Indices], owner: In
     again = np.ones(len(chosen), dtype=bool)
     for rows in halves:
         again &= structure_of(sample[rows], owner).pvalues[chosen] <= HALF_LEVEL
-    text = f"{int(again.sum())} of the {len(chosen)} features show their structure in both halves of the rows."
+    who = "Every feature shows its" if again.all() else f"{again.sum()} of {len(again)} features show their"
+    text = f"{who} structure in both halves of the rows."
     return bool(again.all()), text if again.all() else text + " Collect more rows, or ask for fewer features."
 
 
@@ -192,8 +194,10 @@ def _neighbours_are_alike(sample: Any, selected: Indices, rng: np.random.Generat
 def _rows_are_repeated(sample: Any, selected: Indices) -> bool:
     """Return whether many rows occur before, in most features of which those that differ have different values.
 
-    In a table of few values each, such as flags, rows may well be the same.
+    In a table of few values each, such as flags, rows may well be the same; so they may in one feature.
     """
+    if len(selected) < 2:
+        return False
     X = dense_features(sample, np.sort(selected))
     n_distinct = len(np.unique(X, axis=0))
     values = [len(np.unique(x)) for x in X.T]

@@ -45,7 +45,7 @@ def test_what_was_left_out_is_said_before_a_table_without_structure_ends_the_run
     result = run("select", "t.csv")
     assert result.exit_code == 3
     assert "'c' (numbers mixed with 'n.d.'; to use it: --na-values n.d.)" in result.stderr.replace("\n", " ")
-    assert "nothing to choose" in result.stderr.splitlines()[-1]
+    assert "no number can be suggested" in result.stderr.splitlines()[-1]
     named = run("select", "t.csv", "-k", 1, "-m", "variance")
     assert named.exit_code == 0
     assert "Do not trust this selection." in named.stderr

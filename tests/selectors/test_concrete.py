@@ -147,7 +147,7 @@ def test_kept_and_banned_features(blobs, quick):
 def test_everything_kept_by_request(blobs, quick):
     selector = LSCAE(2, must_keep=[7, 4], **quick).fit(blobs.X)
     assert selector.selected_.tolist() == [7, 4]
-    assert selector.verdict_.reasons[0].startswith("2 of the 2 features tell nothing of the others")
+    assert selector.verdict_.reasons[0].startswith("2 of 2 features tell no more of the others")
     assert len(selector.history_) == 0
 
 

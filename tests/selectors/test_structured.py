@@ -53,7 +53,7 @@ def test_filler_is_told_of_and_marked(selector, planted):
     assert warning.filename == __file__
     np.testing.assert_array_equal(found.filler_, found.support_ & ~found.structure_.structured)
     assert not found.verdict_.trusted
-    assert "features tell nothing of the others" in found.verdict_.reasons[0]
+    assert "tell no more of the others" in found.verdict_.reasons[0]
 
 
 @both

@@ -122,7 +122,7 @@ class _Comparison:
     def conclusion(self) -> str:
         """Return what follows, in one sentence."""
         if self.command == "curve" and self.suggested is None:
-            return "No size is suggested: no feature depends on any other than near copies of it above chance."
+            return "No size is suggested: apart from near copies, no feature depends on another more than by chance."
         if self.command == "curve":
             return f"Suggested: k = {self.suggested}. A further feature would add little that these do not tell."
         best = max(self.entries, key=lambda entry: entry.scores["explained"])

@@ -114,8 +114,8 @@ def size_for(table: Table, k: int | None = None) -> int:
         return choose_k(table.X, groups=table.groups).k
     except NoStructureError:
         raise NoStructureFoundError(
-            "no feature depends on any other than near copies of it more than chance would have it, so that there is "
-            "nothing to choose; check that the right features and enough rows were read, or name a number by -k."
+            "apart from near copies of each other, no feature depends on another more than by chance, so that no "
+            "number can be suggested; see how the file was read (tamis check), collect more rows, or name one by -k."
         ) from None
 
 

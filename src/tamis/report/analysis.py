@@ -59,7 +59,7 @@ class Analysis(NamedTuple):
     def represented(self) -> dict[int, Places]:
         """Return the features that each chosen one stands for; under -1 those that are like none of them."""
         others = self.others
-        related = np.abs(self.correlation[others]) > self.min_correlation
+        related = self.structured[others] & (np.abs(self.correlation[others]) > self.min_correlation)
         nearest = np.where(related, self.nearest[others], -1)
         return {int(feature): others[nearest == feature] for feature in [*self.chosen, -1]}
 
@@ -191,12 +191,14 @@ def _row(rank: int, i: int, analysis: Analysis, represented: dict[int, Places]) 
     chosen, nearest, score = i in represented, int(analysis.nearest[i]), float(analysis.method_scores[i])
     like, how = ("", None) if nearest < 0 else (analysis.names[nearest], float(analysis.correlation[i]))
     predicted = None if chosen or not analysis.varies[i] else max(0.0, float(analysis.predicted[i]))
-    why = _stands_for(represented[i], analysis) if chosen else _left_out(i, analysis)
+    why = _stands_for(i, represented[i], analysis) if chosen else _left_out(i, analysis)
     known = score if np.isfinite(score) else None
     return Row(rank, analysis.names[i], chosen, known, like, how, predicted, why, _evidence_of(i, analysis))
 
 
-def _stands_for(others: Places, analysis: Analysis) -> str:
+def _stands_for(i: int, others: Places, analysis: Analysis) -> str:
+    if not analysis.structured[i]:
+        return "Filler: it tells no more of the others than chance would."
     if not len(others):
         return "Stands for itself."
     shown = ", ".join(f"{analysis.names[i]} ({analysis.correlation[i]:+.2f})" for i in others[:NAMED])
@@ -207,7 +209,7 @@ def _stands_for(others: Places, analysis: Analysis) -> str:
 def _left_out(i: int, analysis: Analysis) -> str:
     if not analysis.varies[i]:
         return "Left out: it holds one value only."
-    if abs(analysis.correlation[i]) <= analysis.min_correlation:
+    if not analysis.structured[i] or abs(analysis.correlation[i]) <= analysis.min_correlation:
         return "Left out: it is like none of the chosen."
     share, like = max(0.0, float(analysis.predicted[i])), analysis.names[analysis.nearest[i]]
     told = f"the chosen predict {'' if share >= WELL else 'only '}{share:.0%} of it"
