@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,17 @@ def test_levels_are_no_evidence_for_their_category_and_pay_once_for_their_number
     selector = StructurePursuit(1, groups=groups, random_state=0).fit(table.X)
     found = analyse(selector, table, selector.structure_)
     np.testing.assert_array_equal(found.pvalues, selector.structure_.pvalues[[0, 1, 4]])
+
+
+def test_what_has_no_structure_is_filler_and_no_chosen_one_stands_for_it(rng):
+    from tamis import VarianceScore
+
+    X = np.hstack([rng.standard_normal((200, 1)) + 0.3 * rng.standard_normal((200, 3)), rng.standard_normal((200, 2))])
+    X[:, 4] += 0.3 * X[:, 3]
+    table = Table(X, np.array(["a", "b", "c", "noise", "near"]), None, None)
+    found = analyse(VarianceScore(2, never=[1, 2, 4]).fit(X), table)
+    structured = np.array([True, True, True, False, False])
+    shown = {row.name: row.why for row in rows(replace(found, structured=structured))}
+    assert shown["noise"] == "Filler: it tells no more of the others than chance would."
+    assert shown["near"] == "Left out: it is like none of the chosen."
+    assert shown["a"].startswith("Stands for 2 others: ")
