@@ -15,19 +15,18 @@ class Derived(TableSource):
 
     def __init__(self, source: TableSource, columns: Any = None, factors: Any = None, log1p: bool = False):
         n, d = source.shape
-        kept = np.arange(d)[slice(None) if columns is None else columns]
+        self._columns = slice(None) if columns is None else columns
+        kept = np.arange(d)[self._columns]
         names = None if source.names is None else source.names[kept]
         super().__init__(source.place, (n, len(kept)), names, source.row_bytes * (len(kept) / max(1, d)))
-        self._source, self._columns, self._factors, self._log1p = source, columns, factors, log1p
+        self._source, self._factors, self._log1p = source, factors, log1p
 
     def runs(self) -> list[NDArray[np.intp]]:
         """Return the runs of the source."""
         return self._source.runs()
 
     def _read(self, start: int, stop: int) -> Any:
-        block = self._source.read(start, stop)
-        if self._columns is not None:
-            block = block[:, self._columns]
+        block = self._source.read(start, stop)[:, self._columns]
         if self._factors is not None:
             block = multiplied(block, self._factors[start:stop])
         return logarithms(block) if self._log1p else block
