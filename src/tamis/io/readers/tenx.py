@@ -28,12 +28,11 @@ def lists_beside(path: Path) -> tuple[Lines, Lines]:
     """Read the features and the samples that files beside a MatrixMarket file list by custom."""
     # Files of GEO have the name of the sample before that of the list.
     before = path.name.rpartition("matrix.mtx")[0]
-    names = [[f"{before}{stem}.tsv" for stem in stems] for stems in (("features", "genes"), ("barcodes",))]
-    features, samples = ([path.with_name(f"{n}{end}") for n in some for end in ("", ".gz")] for some in names)
-    return _first_list(features), _first_list(samples)
+    return _first_list(path, f"{before}features", f"{before}genes"), _first_list(path, f"{before}barcodes")
 
 
-def _first_list(paths: Sequence[Path]) -> Lines:
+def _first_list(beside: Path, *stems: str) -> Lines:
+    paths = (beside.with_name(f"{stem}.tsv{end}") for stem in stems for end in ("", ".gz"))
     for path in filter(Path.is_file, paths):
         with reading(path, "cannot be read as a list of names"), opened(path) as stream:
             return [line.decode("utf-8").rstrip("\r\n").split("\t") for line in stream]
