@@ -5,6 +5,7 @@ The cell of a number is brought to a core of digits and marks, whose shape tells
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -205,8 +206,8 @@ def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, NDArray[np.flo
     ``day_first`` says whether ``3/4/2020`` is in April, if no cell tells. Of ``21/4/20`` the year could come first.
     """
     cells = pc.replace_substring_regex(cells, r"(\d) ?(?:UTC|GMT)$", r"\1Z")
-    forms: tuple[str, ...] = FORMATS if _all_match(cells, YEAR) else SHORT_FORMATS if _all_match(cells, SHORT) else ()
-    if _all_match(cells, SWAPPABLE):
+    forms: tuple[str, ...] = FORMATS if _mask(cells, YEAR).all() else SHORT_FORMATS if _mask(cells, SHORT).all() else ()
+    if _mask(cells, SWAPPABLE).all():
         firsts, mark, seconds, years = pc.extract_regex(cells, SWAPPABLE).flatten()
         first, second, year = (pc.max(pc.cast(part, pa.int64())).as_py() for part in (firsts, seconds, years))
         if day_first is None and second <= 12 and (first <= 12 or year <= 31):
@@ -215,7 +216,7 @@ def read_dates(cells: Any, day_first: bool | None) -> tuple[bool, NDArray[np.flo
         # Of years, some of two and some of four digits, the former would be read as those of antiquity.
         same = len(pc.unique(pc.utf8_length(years))) == 1
         forms = (str(mark[0]).join(f"%{part}" for part in f"{order}{'y' if year < 100 else 'Y'}"),) if same else ()
-    found = [_iso(cells)] if _all_match(cells, ISO) else (_by_format(cells, form) for form in forms)
+    found = [_iso(cells)] if _mask(cells, ISO).all() else (_by_format(cells, form) for form in forms)
     days = next((days_of(stamps) for stamps in found if stamps is not None), None)
     return days is not None, days
 
@@ -234,7 +235,7 @@ def seconds_of(column: Any) -> NDArray[np.float64]:
 
 def read_durations(cells: Any) -> NDArray[np.float64] | None:
     """Read ``1:30``, ``01:30:00`` or ``2 days 01:30:00`` as seconds; None if the cells are something else."""
-    if not _all_match(cells, CLOCK):
+    if not _mask(cells, CLOCK).all():
         return None
     parts = pc.extract_regex(cells, CLOCK)
     total = np.zeros(len(cells))
@@ -244,16 +245,11 @@ def read_durations(cells: Any) -> NDArray[np.float64] | None:
     return np.where(_floats(pc.equal(pc.struct_field(parts, "sign"), "-")), -total, total)
 
 
-def _all_match(cells: Any, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(cells, pattern)).as_py())
-
-
 def _iso(cells: Any) -> Any:
     for unit, zone in product(("us", "ns"), (None, "UTC")):
-        try:
+        # With a time zone, without one, or no date at all, such as 2020-13-45.
+        with suppress(pa.ArrowInvalid):
             return pc.cast(cells, pa.timestamp(unit, zone))
-        except pa.ArrowInvalid:
-            continue  # With a time zone, without one, or no date at all, such as 2020-13-45.
     return None
 
 
