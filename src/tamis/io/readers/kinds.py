@@ -119,9 +119,8 @@ def encode(
     if column.null_count == len(column):
         return left_out(name, "it has no value at all")
     if types.is_dictionary(kind) or levels is not None:
-        return _category(
-            name, trimmed(column, request.missing_words), levels or (), "the values were read as categories"
-        )
+        cells = trimmed(column, request.missing_words)
+        return _category(name, cells, levels or (), "the values were read as categories")
     if is_text(kind):
         return _from_text(name, trimmed(column, request.missing_words), request, decimal, keep)
     texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
