@@ -170,7 +170,6 @@ def _parsed_row(cells: bytes, mark: str, request: Request) -> NDArray[Any]:
     """Parse cells that stand one a line; no letter parts or quotes them."""
     options = arrow_csv.ReadOptions(column_names=["cell"], use_threads=False, block_size=len(cells) + 1)
     parse = arrow_csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
-    convert = arrow_csv.ConvertOptions(
-        column_types={"cell": pa.float64()}, null_values=request.missing_words, decimal_point=mark
-    )
+    kinds = {"cell": pa.float64()}
+    convert = arrow_csv.ConvertOptions(column_types=kinds, null_values=request.missing_words, decimal_point=mark)
     return np.asarray(arrow_csv.read_csv(pa.BufferReader(cells), options, parse, convert).column(0).to_numpy())
