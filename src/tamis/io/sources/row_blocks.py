@@ -34,18 +34,16 @@ class RowBlocks(TableSource):
         if iter(blocks) is blocks:
             raise TableError(f"{place}: is an iterator, spent after one pass; pass an object with several passes.")
         self._blocks = blocks
-        sizes, parts, held = [0], list[ColumnStatistics](), 0
+        parts, held = list[ColumnStatistics](), 0
         for number, raw in enumerate(blocks):
             block = _unpacked(raw, f"{place}: block {number}")
-            n_rows, width = block.shape
-            if parts and width != (expected := len(parts[0].mean)):
+            if parts and (width := block.shape[1]) != (expected := len(parts[0].mean)):
                 raise TableError(f"{place}: block {number} has {width} features where the first has {expected}.")
             held += block.data.nbytes if issparse(block) else block.nbytes
-            parts.append(block_statistics(block, sum(sizes)))
-            sizes.append(n_rows)
+            parts.append(block_statistics(block, sum(part.n_rows for part in parts)))
         if not parts:
             raise TableError(f"{place}: holds no blocks.")
-        self._borders = np.cumsum(sizes)
+        self._borders = np.cumsum([0, *(part.n_rows for part in parts)])
         n = int(self._borders[-1])
         super().__init__(place, (n, len(parts[0].mean)), names, held / max(1, n))
         self._statistics = reduce(ColumnStatistics.merged, parts)
