@@ -76,10 +76,9 @@ def member_of(archive: zipfile.ZipFile, wanted: str | None) -> str:
     return wanted or real[0]
 
 
-@contextmanager
-def _from_zip(stream: Any, member: str | None) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive, archive.open(member_of(archive, member)) as unpacked:
-        yield unpacked
+def _from_zip(stream: Any, member: str | None) -> IO[bytes]:
+    archive = zipfile.ZipFile(stream)
+    return archive.open(member_of(archive, member))
 
 
 def _from_zstandard(stream: Any, member: str | None) -> Any:  # noqa: ARG001 (one file only)
