@@ -17,16 +17,13 @@ from tamis.cli.options import UsageError
 from tamis.cli.output import json_text
 from tamis.io.files import is_own, remove_leftovers, write_text
 from tamis.io.readers import Table, format_of
-from tamis.io.writers import WRITERS
+from tamis.io.writers import TABULAR, WRITERS
 
 SCHEMA = "tamis-result/2"
 """Name and version of the layout of result.json; the version changes when a key changes its meaning or goes away."""
 
 NAMES = ("selections.csv", "scores.csv", "result.json")
 """What is kept of lists and their scores."""
-
-TABULAR = (".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow")
-"""Endings of formats whose features may hold text."""
 
 GUARDED = ("=", "+", "-", "@", "\t", "\r", "'")
 """Spreadsheets take a cell that begins so for a formula, or, with the last, leave a sign out."""

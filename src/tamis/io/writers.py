@@ -191,8 +191,11 @@ def _with_plain_text(frame: Any) -> Any:
 ARROW = {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 """Endings of formats that keep the types of columns, and what Arrow calls them."""
 
+TABULAR = (".csv", ".tsv", ".txt", ".tab", *ARROW)
+"""Endings of formats whose features may hold text."""
+
 WRITERS: dict[str, Callable[[Path, Table, bool, Path | None], None]] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq", ".feather", ".arrow"), _tabular),
+    **dict.fromkeys(TABULAR, _tabular),
     **dict.fromkeys((".npy", ".npz", ".mtx", ".mat"), _matrix),
     **dict.fromkeys((".h5", ".hdf5"), _hdf),
 }
