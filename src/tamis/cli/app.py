@@ -3,11 +3,11 @@
 import re
 from typing import Annotated
 
-import typer
+from typer import Exit, Option, Typer
 
 from tamis.cli import options as o
 
-app = typer.Typer(
+app = Typer(
     help="Choose the features that carry the structure of a table, without labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -21,15 +21,14 @@ def _version(wanted: bool) -> None:
         from tamis import __version__
 
         print(f"tamis {__version__}")
-        raise typer.Exit
+        raise Exit
+
+
+Version = Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")]
 
 
 @app.callback()
-def _start(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None: ...
+def _start(version: Version = False) -> None: ...
 
 
 @app.command(cls=o.Command)
