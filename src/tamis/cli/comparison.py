@@ -131,9 +131,8 @@ class _Comparison:
     def _write(self) -> None:
         results.write_lists(self.folder, self.entries)
         start = (self.suggested or self.sizes[0]) if self.command == "curve" else None
-        words = {"title": self.given.file.name, "lead": self.conclusion()}
-        read = self.table.report
-        self.page = write_comparison(self.folder / "report.html", self.entries, **words, read=read, start=start)
+        words: dict[str, Any] = {"title": self.given.file.name, "lead": self.conclusion(), "read": self.table.report}
+        self.page = write_comparison(self.folder / "report.html", self.entries, **words, start=start)
         suggestion = {"suggested_k": self.suggested} if self.command == "curve" else {}
         kept = {"interrupted": self.interrupted, **suggestion, "entries": [entry._asdict() for entry in self.entries]}
         self.document = results.document_of(self.command, self.given.file, self.table, **kept, page=str(self.page))
