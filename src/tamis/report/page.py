@@ -102,9 +102,9 @@ def write_comparison(
     x = [entry.name for entry in entries] if start is None else sizes
     figures = plots.score_figures(x, entries)
     counts = Counter(name for entry in entries for name in entry.selected)
-    shared = [name for name, _ in counts.most_common()]
+    shared = [name for name, _ in counts.most_common(SHARED)]
     values: dict[str, Any] = {"entries": entries, "title": title, "lead": lead, "meanings": plots.MEANINGS}
-    values |= {"shared": shared[:SHARED], "n_shared": len(shared), "counts": counts}
+    values |= {"shared": shared, "n_shared": len(counts), "counts": counts}
     values |= {"read": read, "findings": finding_rows(read)}
     place = None if start is None else int(np.argmin(np.abs(np.array(sizes) - start)))
     return write_text(path, render("comparison.html", figures, place=place, **values))
