@@ -175,9 +175,9 @@ def _references(data: Expression, size: int, seed: int) -> dict[str, NDArray[np.
 
     Scaled genes vary alike, so that none is highly variable.
     """
-    X, varies = data.sample, np.flatnonzero(data.sample.std(axis=0) > 0)
-    if data.kind == "scaled":
-        return {REFERENCES[0]: np.random.default_rng(seed).permutation(varies)[:size]}
-    order = np.argsort(-scores.excess_variance(X[:, varies].astype(np.float64)), kind="stable")
-    lists = np.random.default_rng(seed).permutation(varies)[:size], varies[order[:size]]
-    return dict(zip(REFERENCES, lists, strict=True))
+    varies = np.flatnonzero(data.sample.std(axis=0) > 0)
+    lists = [np.random.default_rng(seed).permutation(varies)[:size]]
+    if data.kind != "scaled":
+        excess = scores.excess_variance(data.sample[:, varies].astype(np.float64))
+        lists.append(varies[np.argsort(-excess, kind="stable")[:size]])
+    return dict(zip(REFERENCES, lists, strict=False))
