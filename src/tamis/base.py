@@ -138,10 +138,9 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         else:
             X = self._check_source(source)
         if X.shape[0] < MIN_ROWS:
-            raise ValueError(
-                f"{type(self).__name__} compares rows with each other and needs at least {MIN_ROWS}; X has "
-                f"n_samples = {X.shape[0]}. Pass more rows, or transpose X if its samples are in columns."
-            )
+            fault = f"compares rows with each other and needs at least {MIN_ROWS}; X has n_samples = {X.shape[0]}"
+            remedy = "Pass more rows, or transpose X if its samples are in columns."
+            raise ValueError(f"{type(self).__name__} {fault}. {remedy}")
         statistics = summarise_columns(X)
         d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         features = Features(names, None, np.arange(d), d)
@@ -228,10 +227,8 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
             raise ValueError(f"X has {source.shape[1]} features, but {expected}")
         known = getattr(self, "feature_names_in_", None)
         if known is not None and source.names is not None and (unlike := np.flatnonzero(known != source.names)).size:
-            names = f"{source.names[unlike[0]]!r} where fit saw {known[unlike[0]]!r}"
-            raise ValueError(
-                f"{source.place} has feature {names}. Pass the features of fit in the order they had there."
-            )
+            fault = f"has feature {source.names[unlike[0]]!r} where fit saw {known[unlike[0]]!r}"
+            raise ValueError(f"{source.place} {fault}. Pass the features of fit in the order they had there.")
         return source[:, np.flatnonzero(self.support_)]
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -318,11 +315,8 @@ def _why_not(k: int, n_kept: int, n_never: int, most: int, n_items: int) -> str:
     if most == 0:
         return f"never lists all {counted(n_never, 'usable feature')} of X. Leave at least one to select."
     if k > most:
-        return (
-            f"n_features_to_select={k}, but only {most} of the {counted(n_items, 'feature')} can be selected "
-            f"({n_never} in never; features with one value are left out). Ask for at most {most}."
-        )
-    return (
-        f"must_keep holds {n_kept} features, more than n_features_to_select={k}. Shorten the list or select more "
-        "features."
-    )
+        fault = f"only {most} of the {counted(n_items, 'feature')} can be selected"
+        why = f"{n_never} in never; features with one value are left out"
+        return f"n_features_to_select={k}, but {fault} ({why}). Ask for at most {most}."
+    fault = f"must_keep holds {n_kept} features, more than n_features_to_select={k}"
+    return f"{fault}. Shorten the list or select more features."

@@ -52,15 +52,13 @@ class Features(NamedTuple):
     def position(self, entry: Any, parameter: str) -> int:
         """Return the position of the feature that an entry of a parameter names."""
         if isinstance(entry, Integral) and not isinstance(entry, bool | np.bool_):
-            if 0 <= int(entry) < len(self.owner):
+            last = len(self.owner) - 1
+            if 0 <= int(entry) <= last:
                 return int(entry)
-            raise ValueError(
-                f"{parameter} holds the position {entry}, but X has the features 0 to {len(self.owner) - 1}."
-            )
+            raise ValueError(f"{parameter} holds the position {entry}, but X has the features 0 to {last}.")
         if not isinstance(entry, str):
-            raise TypeError(
-                f"{parameter} takes feature names or positions (int); got {entry!r} ({type(entry).__name__})."
-            )
+            got = f"{entry!r} ({type(entry).__name__})"
+            raise TypeError(f"{parameter} takes feature names or positions (int); got {got}.")
         if self.names is None:
             raise ValueError(f"{parameter} names {entry!r}, but X has no feature names. Pass a DataFrame or positions.")
         if not (found := np.flatnonzero(self.names == entry)).size:
@@ -95,9 +93,8 @@ def read_groups(groups: Any, alone: Features) -> Features:
             raise ValueError(f"groups holds {alone.listed(twice)} in more than one group.")
         labels = [taken.get(position, label) for position, label in enumerate(own)]
         if clash := [j for j, label in enumerate(own) if j not in taken and label in groups]:
-            raise ValueError(
-                f"groups has a group with the name of {alone.listed(clash)}, which is not in it. Rename it."
-            )
+            named = alone.listed(clash)
+            raise ValueError(f"groups has a group with the name of {named}, which is not in it. Rename it.")
     else:
         labels = [label.item() if hasattr(label, "item") else label for label in groups]
     given = np.fromiter(labels, dtype=object, count=len(labels))
@@ -112,10 +109,9 @@ def label_numbers(labels: ArrayLike, n: int, parameter: str, what: str) -> NDArr
         raise ValueError(f"{parameter} takes a label for each of the {n} {what} of X; got the shape {given.shape}.")
     cells = given.tolist()
     missing = [type(cell).__name__ in ("NoneType", "NAType", "NaTType") or cell != cell for cell in cells]
-    if any(missing):
-        raise ValueError(
-            f"{parameter} has no value for {sum(missing)} of the {n} {what} of X; give each of them a label."
-        )
+    if n_missing := sum(missing):
+        fault = f"{parameter} has no value for {n_missing} of the {n} {what} of X"
+        raise ValueError(f"{fault}; give each of them a label.")
     number = {label: i for i, label in enumerate(dict.fromkeys(cells))}
     return np.array([number[label] for label in cells], dtype=np.intp)
 
@@ -129,10 +125,8 @@ def listed(names: Sequence[Any]) -> str:
 def check_names(names: Iterable[Any]) -> None:
     """Raise ValueError if a name occurs more than once."""
     if repeated := [name for name, times in Counter(names).items() if times > 1]:
-        raise ValueError(
-            f"Feature names of X must differ, but X has {listed(repeated)} more than once. Rename them, or pass X as "
-            "an array to go by position."
-        )
+        remedy = "Rename them, or pass X as an array to go by position."
+        raise ValueError(f"Feature names of X must differ, but X has {listed(repeated)} more than once. {remedy}")
 
 
 def checked_table(X: Any, check: Callable[..., Any], **options: Any) -> Any:
@@ -167,9 +161,8 @@ def _naming_text(X: Any, error: ValueError | TypeError) -> ValueError | TypeErro
 
 
 def _no_numbers(names: Sequence[Any], why: str) -> str:
-    return (
-        f"{listed(names)} of X cannot be read as numbers ({why}). Drop these features or encode them as numbers first."
-    )
+    remedy = "Drop these features or encode them as numbers first."
+    return f"{listed(names)} of X cannot be read as numbers ({why}). {remedy}"
 
 
 def _text_features(X: Any) -> dict[Any, str]:

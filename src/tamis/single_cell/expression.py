@@ -110,10 +110,9 @@ def recognise(block: Any, place: str = "X") -> str:
         dense = np.asarray(block.toarray() if issparse(block) else block, dtype=np.float64)
         offset = np.abs(dense.mean(axis=0)) / np.maximum(dense.std(axis=0), 1e-12)
         if np.median(offset) > MAX_OFFSET:
-            raise ValueError(
-                f"{place} holds negative values, and its genes are not centred, so that it is neither expression nor "
-                "scaled expression; name a layer with counts or log-normalised values."
-            )
+            fault = "its genes are not centred, so that it is neither expression nor scaled expression"
+            remedy = "name a layer with counts or log-normalised values"
+            raise ValueError(f"{place} holds negative values, and {fault}; {remedy}.")
         return "scaled"
     whole = values == np.round(values)
     # Some counts are estimates, such as those of molecules that two genes share; powers of two are logarithms.
@@ -224,10 +223,8 @@ def labels(adata: Any, key: str, parameter: str, complete: bool = True) -> NDArr
     given = column(adata.obs, key, parameter)
     texts = np.where(given.isna(), "", np.asarray(given.astype(str), dtype=object))
     if (n_missing := int((texts == "").sum())) and (complete or n_missing == len(texts)):
-        raise ValueError(
-            f"{parameter}={key!r} has no value in {n_missing} of {len(texts)} cells; fill the column, or leave these "
-            f"cells out by adata[adata.obs[{key!r}].notna()]."
-        )
+        remedy = f"fill the column, or leave these cells out by adata[adata.obs[{key!r}].notna()]"
+        raise ValueError(f"{parameter}={key!r} has no value in {n_missing} of {len(texts)} cells; {remedy}.")
     return texts
 
 

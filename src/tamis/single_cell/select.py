@@ -204,10 +204,9 @@ def _batch_labels(adata: Any, batch_key: str | None, batches: str) -> NDArray[An
     names, counts = np.unique(found, return_counts=True)
     least, why = (MIN_ROWS, " for batches='all'") if batches == "all" else (MIN_BATCH, "")
     if counts.min() < least:
-        raise ValueError(
-            f"The batch {names[counts.argmin()]!r} has {counted(counts.min(), 'cell')}, and a batch needs at "
-            f"least {least}{why}; merge it with another one, or remove its cells."
-        )
+        fault = f"The batch {names[counts.argmin()]!r} has {counted(counts.min(), 'cell')}"
+        remedy = "merge it with another one, or remove its cells"
+        raise ValueError(f"{fault}, and a batch needs at least {least}{why}; {remedy}.")
     return found
 
 
