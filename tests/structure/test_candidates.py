@@ -11,7 +11,7 @@ from tamis.structure.evidence import discoveries, group_pvalues
 
 def structure_with(pvalues, fdr=0.1):
     pvalues, d = np.asarray(pvalues, float), len(pvalues)
-    directions = Directions(np.empty(0, np.intp), np.empty((0, 0)))
+    directions = Directions(np.empty(0, np.intp), np.empty((0, 0)), np.empty(0))
     zeros = np.zeros(d)
     return Structure(
         pvalues,

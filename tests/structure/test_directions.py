@@ -86,17 +86,17 @@ def test_near_copies_are_one_feature_and_no_direction_of_their_own(rng):
     assert principal_directions(Z, np.arange(24), shares, 0 * n_copies, np.zeros(24, bool), rng).loadings.shape[1] > 1
 
 
-def test_directions_with_several_modes_count_more(rng):
+def test_directions_with_several_modes_count_more_where_each_has_a_feature(rng):
     n = 600
     factor = rng.standard_normal((n, 1)) + 0.5 * rng.standard_normal((n, 6))
     clusters = 3.0 * rng.integers(2, size=(n, 1)) + 0.5 * rng.standard_normal((n, 5))
     Z = standardised(np.hstack([factor, clusters]), [np.arange(n)])
     found = principal_directions(Z, np.arange(11), np.ones(11), np.zeros(11, int), np.zeros(11, bool), rng)
-    sizes, shown = found.scores(Z).var(axis=0), np.abs(found.loadings).argmax(axis=0) >= 6
+    shown = np.abs(found.loadings).argmax(axis=0) >= 6
     assert sorted(shown) == [False, True]
-    variances = PCA(2).fit(Z).explained_variance_ ** POWER
-    expected = np.where(shown, MODAL_GAIN, 1.0) * variances
-    np.testing.assert_allclose(sizes / sizes.sum(), expected / expected.sum(), rtol=1e-6)
+    np.testing.assert_array_equal(found.gains, np.where(shown, MODAL_GAIN, 1.0))
+    np.testing.assert_array_equal(found.goal_of(2), found.loadings)
+    np.testing.assert_allclose(found.goal_of(3) / found.loadings, np.tile(np.sqrt(found.gains), (11, 1)))
 
 
 def test_features_with_several_modes_are_directions_unless_others_show_them(rng):
@@ -108,6 +108,7 @@ def test_features_with_several_modes_are_directions_unless_others_show_them(rng)
     found = principal_directions(Z, np.arange(7), weights, np.zeros(7, int), modal, rng)
     np.testing.assert_array_equal(np.abs(found.loadings).argmax(axis=0)[1:], [6])
     np.testing.assert_allclose(np.abs(np.corrcoef(found.scores(Z)[:, 1], Z[:, 6])[0, 1]), 1.0)
+    assert found.gains[1] == MODAL_GAIN
 
 
 def test_one_feature_has_one_direction(rng):

@@ -14,7 +14,7 @@ from tamis.structure.find import (
 )
 
 PLANTED = [0, 1, 2, 3, 4]
-NONE = Directions(np.empty(0, np.intp), np.empty((0, 0)))
+NONE = Directions(np.empty(0, np.intp), np.empty((0, 0)), np.empty(0))
 
 
 def planted(rng, n=150, d=15):

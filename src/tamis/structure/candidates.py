@@ -1,5 +1,6 @@
 """What a selection is made of: the features that carry structure, the next by evidence where these are too few."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -102,11 +103,12 @@ def pursuit_of(
     sample, rows = sample_rows(X, np.random.default_rng(seed))
     features = np.unique(np.r_[directions.features, candidates, kept])
     Z = standardised(dense_features(sample, features), [np.arange(len(rows))])
-    goal = Directions(np.searchsorted(features, directions.features), directions.loadings).scores(Z)
+    goal = replace(directions, features=np.searchsorted(features, directions.features)).scores(Z)
     kept, free = (np.searchsorted(features, np.sort(some)) for some in (kept, candidates))
     kept, free = (some[Z[:, some].any(axis=0)] for some in (kept, free))
     items = features[free] if owner is None else owner[features[free]]
-    return {"Z": Z, "goal": goal, "candidates": free, "kept": kept, "items": items}
+    gains = directions.gains
+    return {"Z": Z, "goal": goal, "candidates": free, "kept": kept, "items": items, "gains": gains}
 
 
 def rank_rest(scores: NDArray[np.float64], structure: Structure, owner: NDArray[np.intp] | None) -> NDArray[np.float64]:

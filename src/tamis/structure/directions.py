@@ -31,22 +31,29 @@ POWER = 0.5
 would count as much as those that most features show."""
 
 MODAL_GAIN = 8.0
-"""How much more a direction with several modes counts: it parts rows into groups, as no factor or trend does."""
+"""How much more a direction with several modes counts where every direction has a feature: it parts rows into groups,
+as no factor or trend does."""
 
 
 @dataclass(frozen=True)
 class Directions:
     """Directions ``F = Z[:, features] @ loadings`` of a standardised table Z.
 
-    The variance of column c of F is ``λ_c ** POWER``, eight times that with several modes, relative to their mean.
+    The variance of column c of F is ``λ_c ** POWER``, relative to their mean. When each has a feature, further features
+    are to explain ``gains`` times as much of it.
     """
 
     features: Indices
     loadings: Array
+    gains: Array
 
     def scores(self, Z: NDArray[Real]) -> NDArray[Real]:
         """Return the directions of the rows of a standardised table, in its precision."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
+
+    def goal_of(self, k: int) -> Array:
+        """Return the loadings of what k features are to explain: of more than there are directions, by their gains."""
+        return self.loadings * np.sqrt(self.gains) if k > len(self.gains) else self.loadings
 
 
 def principal_directions(
@@ -64,10 +71,10 @@ def principal_directions(
     independent features, and ``p_c = 1 / Σ_j a_j v_jc⁴`` is their number.
 
     A feature with several modes of which all these leave more than half is a direction, too. Directions with several
-    modes themselves, at the level 0.01, count eight times as much as others.
+    modes themselves, at the level 0.01, have the gain 8, others 1.
     """
     if not len(features):
-        return Directions(features, np.empty((0, 0)))
+        return Directions(features, np.empty((0, 0)), np.empty(0))
     (n, d), roots = Z.shape, np.sqrt(weights)
     chance = np.mean([np.linalg.eigvalsh(_gram(Z, roots, rng))[::-1] for _ in range(SHUFFLED_TABLES)], axis=0)
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(_gram(Z, roots)))
@@ -88,13 +95,17 @@ def principal_directions(
             break
         counts |= hidden
     values, vectors = values[counts], vectors[:, counts]
+    n_lone = 0
     if modal.any():
+        # They count as a feature that its partner explains wholly; by its share none would hold its own beside a block.
         lone = _lone_modes(Z, Z @ (roots[:, None] * vectors), np.flatnonzero(modal))
-        values, vectors = np.r_[values, n * weights[lone]], np.hstack([vectors, np.arange(d)[:, None] == lone])
-    scores = Z @ (roots[:, None] * vectors)
-    sizes = values**POWER * np.where(multimodality_pvalues(scores) <= STRICT_FDR, MODAL_GAIN, 1.0)
-    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by the root of the size leaves the size.
-    return Directions(features, roots[:, None] * vectors * np.sqrt(sizes / (values * np.mean(sizes) / n)))
+        n_lone, values = len(lone), np.r_[values, np.full(len(lone), float(n))]
+        vectors = np.hstack([vectors, (np.arange(d)[:, None] == lone) / roots[lone]])
+    gains = np.where(multimodality_pvalues(Z @ (roots[:, None] * vectors)) <= STRICT_FDR, MODAL_GAIN, 1.0)
+    gains[len(gains) - n_lone :] = MODAL_GAIN
+    # F = Y V has the column variances λ/n; dividing by √λ and multiplying by λ^(POWER/2) leaves λ^POWER.
+    scale = values ** (POWER / 2) / np.sqrt(values * np.mean(values**POWER) / n)
+    return Directions(features, roots[:, None] * vectors * scale, gains)
 
 
 def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken: Array | None = None) -> Array:

@@ -30,6 +30,7 @@ def pursue(
     n_steps: int,
     items: Indices | None = None,
     weights: Array | float = 1.0,
+    gains: Array | None = None,
 ) -> tuple[Indices, Array]:
     """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
 
@@ -48,8 +49,10 @@ def pursue(
         themselves by default.
     weights : ndarray or float, default=1
         What the gain of each item is multiplied by.
+    gains : ndarray of shape (r,), optional
+        How much the columns of the goal count, relative to each other, once as many features are chosen as there are.
     """
-    names, steps = _begin(Z, goal, candidates, kept, items, weights)
+    names, steps = _begin(Z, goal, candidates, kept, items, weights, gains)
     found = [(gain.argmax(), gain.max()) for gain in islice(steps, n_steps)]
     chosen, gains = np.array(found, dtype=float).reshape(-1, 2).T
     # The smallest positive score marks what was chosen, however little it added.
@@ -57,10 +60,17 @@ def pursue(
 
 
 def shortlist(
-    Z: Array, goal: Array, candidates: Indices, kept: Indices, n_steps: int, per_step: int, items: Indices | None = None
+    Z: Array,
+    goal: Array,
+    candidates: Indices,
+    kept: Indices,
+    n_steps: int,
+    per_step: int,
+    items: Indices | None = None,
+    gains: Array | None = None,
 ) -> Indices:
     """Select the candidates, or items, with the largest gains at each step of a pursuit, ``per_step`` new ones each."""
-    names, steps = _begin(Z, goal, candidates, kept, items)
+    names, steps = _begin(Z, goal, candidates, kept, items, gains=gains)
     listed = np.zeros(len(names), bool)
     for gain in islice(steps, n_steps):
         listed[np.argsort(np.where(listed, 1.0, -gain), kind="stable")[:per_step]] = True
@@ -74,18 +84,22 @@ def _begin(
     kept: Indices,
     items: Indices | None,
     weights: Array | float = 1.0,
+    gains: Array | None = None,
 ) -> tuple[Indices, Iterator[Array]]:
     """Return the items to choose from, and an iterator over the gains of all of them, -1 for those that are taken."""
     items = candidates if items is None else items
     names = np.array(list(dict.fromkeys(items.tolist())), dtype=np.intp)
     members = None if len(names) == len(items) else [np.flatnonzero(items == name) for name in names]
-    return names, _steps(_Left(Z[:, np.r_[kept, candidates]], goal, len(kept)), np.full(len(names), weights), members)
+    left = _Left(Z[:, np.r_[kept, candidates]], goal, len(kept))
+    return names, _steps(left, np.full(len(names), weights), members, gains)
 
 
-def _steps(left: "_Left", weights: Array, members: list[Indices] | None) -> Iterator[Array]:
+def _steps(left: "_Left", weights: Array, members: list[Indices] | None, gains: Array | None) -> Iterator[Array]:
     """Yield the weighted gain of every item, then take the best one; -1 for those that are taken."""
     taken = np.zeros(len(weights), bool)
-    for _ in weights:
+    for step in range(len(weights)):
+        if gains is not None and step == max(0, len(gains) - left.n_kept):
+            left.scale_goal(np.sqrt(gains / gains.max(initial=1.0)))
         gain = left.gains() if members is None else np.array([left.joint_gain(some) for some in members])
         gain = np.where(taken, -1.0, gain * weights)
         yield gain
@@ -108,6 +122,11 @@ class _Left:
         self.products, self.energy = features.T @ goal, np.einsum("ij,ij->j", features, features)
         for feature in range(n_kept):
             self.take(feature)
+
+    def scale_goal(self, factors: Array) -> None:
+        """Multiply the columns of the goal by factors."""
+        self.goal *= factors
+        self.products *= factors
 
     def gains(self) -> Array:
         """Return how much of the goal each candidate explains."""
