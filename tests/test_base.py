@@ -250,7 +250,10 @@ def test_auto_selects_as_many_as_are_suggested(factors, convert):
 
 
 def test_auto_makes_room_for_kept_columns_and_keeps_to_what_is_left(factors):
-    assert fit(factors, "auto", must_keep=[7, 8, 9]).selected_.tolist() == [7, 8, 9]
+    found = fit(factors, "auto", must_keep=[7, 8, 9]).selected_.tolist()
+    assert found[:3] == [7, 8, 9]
+    assert len(found) == 5  # none of these tells of a factor
+    assert fit(factors, "auto", must_keep=[0, 3]).selected_.tolist() == [0, 3]
     assert fit(factors, "auto", never=range(1, 16)).selected_.tolist() == [0]
     with pytest.raises(ValueError, match=r"never lists all 16 usable"):
         fit(factors, "auto", never=range(16))

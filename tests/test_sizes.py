@@ -63,3 +63,12 @@ def test_groups_count_once_and_need_a_label_for_each_feature(rng):
         ValueError, match=f"groups takes a label for each of the {X.shape[1]} features of X; got the shape"
     ):
         choose_k(X, groups=["a", "b"])
+
+
+def test_kept_features_are_counted_and_leave_what_they_do_not_explain(rng):
+    X = np.hstack([np.repeat(rng.standard_normal((300, 2)), 8, axis=1), np.zeros((300, 4))])
+    X += 0.5 * rng.standard_normal(X.shape)
+    assert [choose_k(X, must_keep=kept).k for kept in ([], [16, 17], [3], [3, 12], [0, 1, 2])] == [2, 4, 2, 2, 4]
+    groups = np.r_[np.arange(16) // 4, 4, 5, 6, 7]
+    assert choose_k(X, groups=groups, must_keep=[5, 6]).k == 4
+    assert choose_k(X, groups=groups, must_keep=[0]).k == 2

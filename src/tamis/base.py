@@ -302,7 +302,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         n_kept, most = len(must_keep), len(must_keep) + len(candidates)
         k: Any = self.n_features_to_select
         if k == "auto":
-            k = min(max(choose_k(X, groups=owner).k, n_kept), most)
+            k = min(choose_k(X, groups=owner, must_keep=must_keep).k, most)
         if k is None:
             k = min(max(1, features.n_items // 2, n_kept), most)
         if most == 0 or not n_kept <= k <= most:

@@ -14,6 +14,7 @@ from tamis.structure.pursuit import Array, pursue, ridge_prediction
 from tamis.structure.sample import Indices, dense_features, sample_rows, standardised
 
 N_FOLDS = 5
+NO_FEATURES: Indices = np.empty(0, np.intp)
 MAX_K = 300
 """Largest number of features that is considered."""
 
@@ -45,7 +46,7 @@ class KCurve:
     k: int
 
 
-def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) -> KCurve:
+def choose_k(X: Any, *, groups: ArrayLike | None = None, must_keep: ArrayLike = (), random_state: Any = 0) -> KCurve:
     """Compute how many features to select.
 
     The directions of the structured features, each counted alike, and the pursuit of the features that explain them,
@@ -59,6 +60,9 @@ def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) 
         Numbers.
     groups : array of shape (n_features,), optional
         The group of each feature, if groups are selected; k counts groups then.
+    must_keep : array of int, default=()
+        Features, by position, or groups, in the order of their labels, that are selected anyway; k counts them, and the
+        curve begins after them.
     random_state : int, default=0
         Draws the rows that are examined, and deals them to folds.
 
@@ -77,37 +81,41 @@ def choose_k(X: Any, *, groups: ArrayLike | None = None, random_state: Any = 0) 
             "number of features can be suggested. Check that the right features and enough rows were read, or name "
             "the number."
         )
-    return k_curve(sample, structure, rng, owner)
+    return k_curve(sample, structure, rng, owner, np.unique(np.asarray(must_keep, dtype=np.intp)))
 
 
 def k_curve(
-    sample: Any, structure: Structure, rng: np.random.Generator, owner: NDArray[np.intp] | None = None
+    sample: Any,
+    structure: Structure,
+    rng: np.random.Generator,
+    owner: NDArray[np.intp] | None = None,
+    kept: Indices = NO_FEATURES,
 ) -> KCurve:
-    """Compute what every k explains on rows held out, and the suggestion."""
+    """Compute what every k explains on rows held out, beside features or groups that are kept, and the suggestion."""
     features = np.flatnonzero(structure.structured)
     items = features if owner is None else owner[features]
-    counting = structure.counting(features)
+    counting, r = structure.counting(features), structure.n_directions
     Z = standardised(dense_features(sample, features), [np.arange(sample.shape[0])])
-    max_k = min(len(np.unique(items)), MAX_K, 3 * structure.n_directions + 5)
+    max_k = min(len(np.setdiff1d(items, kept)), MAX_K, 3 * r + 5)
     fold = rng.permutation(len(Z)) % N_FOLDS
-    r = structure.n_directions
-    parts = [_explained(Z[fold != f], Z[fold == f], counting, r, max_k, items) for f in range(N_FOLDS)]
+    parts = [_explained(Z[fold != f], Z[fold == f], counting, r, max_k, items, kept) for f in range(N_FOLDS)]
     mean, error = np.mean(parts, axis=0), np.std(parts, axis=0, ddof=1) / np.sqrt(N_FOLDS)
-    gains = np.diff(mean, prepend=0.0)
-    worth = np.flatnonzero(gains >= np.maximum(MIN_GAIN, error))
-    return KCurve(mean, error, structure.n_directions, int(worth.max(initial=0)) + 1)
+    worth = np.flatnonzero(np.diff(mean) >= np.maximum(MIN_GAIN, error[1:]))
+    return KCurve(mean[1:], error[1:], r, max(1, len(kept) + int(worth.max(initial=-1)) + 1))
 
 
-def _explained(known: Array, held: Array, counting: Counting, n_directions: int, max_k: int, items: Indices) -> Array:
-    """Return how many directions the first k items of a pursuit explain on other rows, for every k."""
-    everyone = np.arange(known.shape[1])
+def _explained(
+    known: Array, held: Array, counting: Counting, n_directions: int, max_k: int, items: Indices, kept: Indices
+) -> Array:
+    """Return how many directions the first k items of a pursuit explain on other rows, for every k from 0."""
+    everyone, given = np.arange(known.shape[1]), np.isin(items, kept)
     found = principal_directions(known, everyone, *counting, np.random.default_rng(0))
     goal, unseen = found.scores(known)[:, :n_directions], found.scores(held)[:, :n_directions]
     goal, unseen = goal / goal.std(axis=0), unseen / goal.std(axis=0)
-    order, _ = pursue(known, goal, everyone, everyone[:0], max_k, items)
-    explained = np.empty(max_k)
-    for k in range(1, max_k + 1):
-        some = np.flatnonzero(np.isin(items, order[:k]))
-        left = unseen - ridge_prediction(known[:, some], goal, held[:, some])
-        explained[k - 1] = np.maximum(1 - (left**2).sum(axis=0) / (unseen**2).sum(axis=0), 0).sum()
+    order, _ = pursue(known, goal, everyone[~given], everyone[given], max_k, items[~given])
+    explained = np.zeros(max_k + 1)
+    for k in range(max_k + 1):
+        some = np.flatnonzero(given | np.isin(items, order[:k]))
+        left = unseen - ridge_prediction(known[:, some], goal, held[:, some]) if len(some) else unseen
+        explained[k] = np.maximum(1 - (left**2).sum(axis=0) / (unseen**2).sum(axis=0), 0).sum()
     return explained

@@ -143,7 +143,7 @@ def select_genes(
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
     # What passed by chance follows no programme.
     structure = replace(structure, structured=structure.structured & programmes.followed_by(values))
-    k = k or min(max(_suggested(values, structure, random_state or 0), len(kept) + 1), n_usable)
+    k = k or min(_suggested(values, structure, kept, random_state or 0), n_usable)
     goal = leading_directions(values[:, _structured(structure, free)], random_state or 0)
     say(f"Choosing {counted(k, 'gene')} among {structure.n_structured} with structure")
     in_batches = f"; types of cells that {batch_key!r} parts from each other do not count" if batch_key else ""
@@ -273,12 +273,13 @@ def _structure(
     return np.vstack([data.sample[part] - data.sample[part].mean(axis=0) for part in parts]), structure
 
 
-def _suggested(values: Array, structure: Structure, random_state: int) -> int:
-    """Return how many genes explain the structure of those that are beyond doubt."""
+def _suggested(values: Array, structure: Structure, kept: Indices, random_state: int) -> int:
+    """Return how many genes, those kept among them, explain the structure of those that are beyond doubt."""
     sure = structure.structured & discoveries(structure.pvalues, STRICT_FDR)
     if not sure.any():
         raise NoStructureError("No gene depends on others above chance, so that no number of genes is suggested.")
-    return k_curve(values, replace(structure, structured=sure), np.random.default_rng(random_state)).k
+    rng = np.random.default_rng(random_state)
+    return k_curve(values, replace(structure, structured=sure), rng, kept=kept).k
 
 
 def _structured(structure: Structure, free: Mask) -> Indices:
