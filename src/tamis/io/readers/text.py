@@ -82,7 +82,9 @@ def _cells(layout: Layout, path: Path, request: Request, progress: Progress) -> 
     names = [str(place) for place in range(width)]
     encoding = "utf-8" if request.comment or layout.runs else layout.encoding.removesuffix("-sig")
     size = max(BLOCK_BYTES, min(2**30, 2**12 * width))
-    options = arrow_csv.ReadOptions(block_size=size, skip_rows=layout.skipped, column_names=names, encoding=encoding)
+    # Of a file of one block, threads have nothing to share, and one that still runs at the end would abort the program.
+    places: dict[str, Any] = {"block_size": size, "use_threads": path.stat().st_size > size}
+    options = arrow_csv.ReadOptions(**places, skip_rows=layout.skipped, column_names=names, encoding=encoding)
     parse = arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
     convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     with _table_stream(path, request, layout, progress) as stream:
