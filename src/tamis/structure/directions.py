@@ -129,10 +129,14 @@ def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken:
 def _lone_modes(Z: Array, F: Array, modal: Indices) -> Indices:
     """Return the features with several modes of which directions F, and those before them, leave more than half."""
     Q, lone = np.linalg.qr(F)[0], list[int]()
-    left = Z[:, modal] - Q @ (Q.T @ Z[:, modal])
-    for place, feature in enumerate(modal):
-        rest = left[:, place].copy()
-        if rest @ rest > MIN_LEFT * (Z[:, feature] @ Z[:, feature]):
-            lone.append(feature)
-            left -= np.outer(rest, rest @ left) / (rest @ rest)
+    for start in range(0, len(modal), BLOCK):
+        some = modal[start : start + BLOCK]
+        left, own = Z[:, some] - Q @ (Q.T @ Z[:, some]), list[Array]()
+        for place, feature in enumerate(some):
+            rest = left[:, place]
+            if rest @ rest > MIN_LEFT * (Z[:, feature] @ Z[:, feature]):
+                lone.append(feature)
+                own.append(rest / np.linalg.norm(rest))
+                left[:, place + 1 :] -= np.outer(own[-1], own[-1] @ left[:, place + 1 :])
+        Q = np.column_stack([Q, *own])
     return np.array(lone, dtype=np.intp)
