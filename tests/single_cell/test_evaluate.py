@@ -29,6 +29,9 @@ def test_one_panel_and_what_may_be_left_out(adata):
     named = [f"S-{gene}" for gene in MARKERS]
     again = tamis.evaluate_panel(adata, named, gene_key="symbol", clusters=False, references=False)
     assert again.equals(table)
+    mask = adata.var_names.isin(MARKERS)
+    by_mask = tamis.evaluate_panel(adata, mask, clusters=False, references=False)
+    np.testing.assert_allclose(by_mask.to_numpy(), table.to_numpy(), rtol=1e-5)
 
 
 def test_all_genes_are_as_good_as_all_genes(adata):
@@ -59,7 +62,7 @@ def test_types_are_needed(adata):
     ("genes", "options", "sentence"),
     [
         (["A0", "none"], {}, "The panel 'panel' names 'none', which matches no gene"),
-        (["A0"], {}, "1 of 1 gene of the panel 'panel' vary; it takes at least 2"),
+        (["A0"], {}, "A panel needs at least 2 genes that vary, and 'panel' has 1"),
         (MARKERS, {"cell_type_key": "none"}, "cell_type_key='none' is not a column of adata.obs: type, batch"),
         (MARKERS, {"batch_key": "none"}, "batch_key='none' is not a column of adata.obs"),
     ],

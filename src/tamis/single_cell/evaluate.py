@@ -9,7 +9,6 @@ from sklearn.utils.extmath import randomized_svd
 
 from tamis.extras import require
 from tamis.metrics import reconstruction_errors
-from tamis.reprs import counted
 from tamis.single_cell import scores
 from tamis.single_cell.expression import Expression, labels, read_expression
 from tamis.single_cell.families import matching_genes
@@ -30,8 +29,8 @@ def evaluate_panel(adata: "anndata.AnnData", genes: Sequence[str], **options: An
     ----------
     adata : AnnData
         Cells × genes, as for :func:`tamis.select_genes`.
-    genes : sequence of str
-        The panel.
+    genes : sequence of str, or mask of shape (n_genes,)
+        The panel; ``adata.var["tamis_selected"]`` is one.
     **options : dict
         Passed to :func:`tamis.compare_panels`.
 
@@ -62,7 +61,7 @@ def compare_panels(
     ----------
     adata : AnnData
         Cells × genes, as for :func:`tamis.select_genes`; at most :data:`MAX_CELLS` cells are drawn.
-    panels : mapping of str to sequence of str
+    panels : mapping of str to sequence of str, or mask of shape (n_genes,)
         Names of panels to their genes.
     cell_type_key, batch_key : str, optional
         Columns of ``adata.obs``; they add the scores that need them. Cells without a type take no part in the scores
@@ -163,10 +162,14 @@ def _check_panels(panels: Mapping[str, Sequence[str]], references: bool) -> None
 
 
 def _positions(genes: Sequence[str], data: Expression, name: str) -> NDArray[np.intp]:
-    found = matching_genes(genes, data.genes, f"The panel {name!r}")
+    """Return the positions of the genes of a panel: names, or a mask of all genes."""
+    mask = np.asarray(genes)
+    if mask.dtype == bool and mask.shape == data.genes.shape:
+        found = np.flatnonzero(mask)
+    else:
+        found = matching_genes(genes, data.genes, f"The panel {name!r}")
     if (n_varying := int((np.ptp(data.sample[:, found], axis=0) > 0).sum())) < 2:
-        n_genes = counted(len(found), "gene")
-        raise ValueError(f"{n_varying} of {n_genes} of the panel {name!r} vary; it takes at least 2.")
+        raise ValueError(f"A panel needs at least 2 genes that vary, and {name!r} has {n_varying}.")
     return found
 
 
