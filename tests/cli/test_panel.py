@@ -64,6 +64,9 @@ def test_files_of_10x(run, counts, tmp_path):
     done = run("panel", tmp_path / "cells.h5", "-k", 5)
     assert done.exit_code == 0, done.output
     assert "Testing 38 genes in 120 cells" in done.output
+    assert "The matrix holds counts, normalised by size factors (median total) and log1p; " in done.output
+    assert "--batch-key names the column that tells batches apart" in done.output
+    assert "Genes for " in done.output
     assert "Left out: 'G36', 'G37' (of the type 'Antibody Capture', not 'Gene Expression')." in done.output
     assert len(pandas.read_csv(tmp_path / "cells-panel.csv")) == 5
     assert "120 rows, 38 features" in run("check", tmp_path / "cells.h5").output

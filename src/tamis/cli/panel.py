@@ -18,6 +18,15 @@ from tamis.io.readers.tenx import GENES
 from tamis.io.sources import open_source
 from tamis.reprs import counted
 
+MATRICES = {
+    "counts": "counts",
+    "linear": "values on a linear scale",
+    "log": "log-normalised values",
+    "scaled": "scaled values",
+}
+SHOWN = 20
+"""Genes that are named on the terminal."""
+
 
 def panel(given: SimpleNamespace) -> None:
     """Select genes, and write a row with the reasons for each, and a page."""
@@ -40,7 +49,19 @@ def panel(given: SimpleNamespace) -> None:
         # The page calls genes by their symbols.
         shown = table if given.gene_key is None else table.set_index(given.gene_key)
         write_panel(page, shown, programme_table(shown), title=f"Gene panel of {given.file.name}")
+    if not given.quiet:
+        _tell(table.attrs)
     print(f"{counted(len(chosen), 'gene')}: {path}, {page}")
+
+
+def _tell(found: dict[str, Any]) -> None:
+    """Print what the matrix was taken for, and the genes."""
+    normalised = "" if found["normalisation"] == "none" else f", normalised by {found['normalisation']}"
+    output.say(f"The matrix holds {MATRICES[found['input']]}{normalised}; genes were tested on {found['tested_on']}.")
+    if not found["batch_key"]:
+        output.say("All cells were taken as one batch; --batch-key names the column that tells batches apart.")
+    more = ", …" * (len(found["genes"]) > SHOWN)
+    output.say(f"Genes for {counted(found['n_programmes'], 'programme')}: {', '.join(found['genes'][:SHOWN])}{more}")
 
 
 def _selected(given: SimpleNamespace) -> Any:
