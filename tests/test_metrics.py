@@ -7,6 +7,7 @@ from sklearn.linear_model import Ridge
 
 from tamis import metrics
 from tamis.metrics import clustering_accuracy, kmeans_accuracies
+from tamis.verdict import explained_shares, halves_of, structure_of
 
 
 def test_accuracy_is_the_best_of_all_matchings(rng):
@@ -96,13 +97,19 @@ def test_smoothness_agrees_with_the_selectors_score(rng):
     assert metrics.smoothness(Z, [0, 1, 2]) == pytest.approx(expected.item())
 
 
-def test_score_columns_puts_it_together(blobs):
+def scores_of(sample, columns, labels=None):
+    return metrics.score_lists(sample, [np.asarray(columns)], structure_of(sample.Z), labels)[0]
+
+
+def test_lists_are_scored_on_rows_held_out_and_by_labels(blobs):
     sample = metrics.dense_sample(blobs.X)
-    good = metrics.score_columns(sample, [0, 1], blobs.labels)
-    bad = metrics.score_columns(sample, [6, 7], blobs.labels)
+    structure, lists = structure_of(sample.Z), [np.array([0, 1]), np.array([6, 7]), np.arange(10)]
+    good, bad, every = metrics.score_lists(sample, lists, structure, blobs.labels)
     assert set(good) == {"explained", "smoothness", "redundancy", "accuracy"}
     assert good["accuracy"] > bad["accuracy"]
-    assert metrics.score_columns(sample, range(10))["explained"] == 1
+    assert bad["explained"] < good["explained"] < every["explained"]
+    halves = halves_of(sample.Z, np.random.default_rng(0))
+    assert good["explained"] == explained_shares(sample.Z, lists[:1], structure, halves)[0]
 
 
 def test_random_lists_hold_no_constant_columns(rng):
@@ -122,7 +129,7 @@ def test_random_lists_hold_as_many_features_of_the_file(rng):
 
 def test_labels_that_differ_in_every_row_give_no_warnings(rng):
     sample = metrics.dense_sample(np.repeat(rng.normal(size=(10, 3)), 3, axis=0))
-    assert 0 < metrics.score_columns(sample, [0, 1], np.arange(30))["accuracy"] < 1
+    assert 0 < scores_of(sample, [0, 1], np.arange(30))["accuracy"] < 1
 
 
 @pytest.mark.parametrize("missing", ["", None])
@@ -130,5 +137,5 @@ def test_rows_without_a_label_do_not_count_for_accuracy(missing, rng):
     truth = np.repeat(["a", "b", "c"], 20)
     X = np.array([[0, 0], [9, 0], [5, 5]])[np.repeat([0, 1, 2], 20)] + 0.1 * rng.standard_normal((60, 2))
     labels = np.where(truth == "c", missing, truth.astype(object))
-    assert metrics.score_columns(metrics.dense_sample(X), [0, 1], labels)["accuracy"] == 1
-    assert "accuracy" not in metrics.score_columns(metrics.dense_sample(X), [0, 1], np.full(60, missing))
+    assert scores_of(metrics.dense_sample(X), [0, 1], labels)["accuracy"] == 1
+    assert "accuracy" not in scores_of(metrics.dense_sample(X), [0, 1], np.full(60, missing))

@@ -1,6 +1,7 @@
 """Scores of any list of features, however it was chosen."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_random_state
 
 from tamis.columns import block_statistics
+from tamis.structure.find import Structure
+from tamis.verdict import explained_shares, halves_of
 
 Array = NDArray[np.float64]
 
@@ -149,27 +152,31 @@ def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth:
     return float((walk * gram).sum() / (norms.sum() + TINY))
 
 
-def score_columns(
-    sample: Sample, columns: ArrayLike, labels: ArrayLike | None = None, *, n_targets: int = 1000, random_state: Any = 0
-) -> dict[str, float]:
-    """Score a list of features, however it was chosen.
+def score_lists(
+    sample: Sample,
+    lists: Sequence[NDArray[np.intp]],
+    structure: Structure,
+    labels: ArrayLike | None = None,
+    *,
+    random_state: Any = 0,
+) -> list[dict[str, float]]:
+    """Score lists of features, however they were chosen.
 
-    Returns ``explained`` (share of the variance of at most ``n_targets`` other features that the list predicts, each
-    counting as 0 if its mean predicts it better), ``smoothness``, ``redundancy`` and, with a label per row of the whole
-    table, ``accuracy``, the mean of five k-means runs on the rows whose label is neither None nor empty.
+    Returns for each ``explained`` (share of the structure that it explains on rows held out, as in verdicts),
+    ``smoothness``, ``redundancy`` and, with a label per row of the whole table, ``accuracy``, the mean of five k-means
+    runs on the rows whose label is neither None nor empty.
     """
-    Z, columns = sample.Z, np.asarray(columns, dtype=np.intp)
-    usable = np.setdiff1d(np.flatnonzero(Z.any(axis=0)), columns)
-    targets = check_random_state(random_state).permutation(usable)[:n_targets]
-    errors = np.minimum(reconstruction_errors(Z, columns, targets=targets), 1.0)
-    error = float(errors.mean()) if targets.size else 0.0
-    scores = {"explained": 1 - error, "smoothness": smoothness(Z, columns), "redundancy": redundancy(Z, columns)}
-    known = [] if labels is None else np.asarray(labels)[sample.rows].tolist()
-    if labelled := [row for row, label in enumerate(known) if label not in ("", None)]:
-        true = [known[row] for row in labelled]
-        accuracies = kmeans_accuracies(Z[labelled][:, columns], true, n_runs=5, random_state=random_state)
-        scores["accuracy"] = float(accuracies.mean())
-    return scores
+    Z, known = sample.Z, [] if labels is None else np.asarray(labels)[sample.rows].tolist()
+    labelled = [row for row, label in enumerate(known) if label not in ("", None)]
+    true, found = [known[row] for row in labelled], []
+    shares = explained_shares(Z, lists, structure, halves_of(Z, np.random.default_rng(0)))
+    for columns, share in zip(lists, shares, strict=True):
+        scores = {"explained": share, "smoothness": smoothness(Z, columns), "redundancy": redundancy(Z, columns)}
+        if labelled:
+            accuracies = kmeans_accuracies(Z[labelled][:, columns], true, n_runs=5, random_state=random_state)
+            scores["accuracy"] = float(accuracies.mean())
+        found.append(scores)
+    return found
 
 
 def random_columns(

@@ -1,5 +1,6 @@
 """Whether a selection may be trusted: the same three questions for every method, without labels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -112,7 +113,7 @@ def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
     filler, whole, others = (np.unique(items[some]) for some in (chosen[~known[chosen]], chosen, known))
     answers = [_about_filler(len(filler), len(whole), len(others))]
     rng = np.random.default_rng(0)
-    halves = np.array_split(rng.permutation(sample.shape[0]), 2)
+    halves = halves_of(sample, rng)
     answers.append(_about_random(rows, selected, structure, halves, rng))
     if not len(filler):
         # The first feature of each group stands for it.
@@ -153,7 +154,12 @@ def _about_random(
     return beaten >= MIN_BEATEN, text if beaten >= MIN_BEATEN else text + " Try another method or number of features."
 
 
-def explained_shares(sample: Any, lists: list[Indices], structure: Structure, halves: list[Indices]) -> list[float]:
+def halves_of(sample: Any, rng: np.random.Generator) -> list[Indices]:
+    """Return the rows of two halves, dealt at random."""
+    return np.array_split(rng.permutation(sample.shape[0]), 2)
+
+
+def explained_shares(sample: Any, lists: Sequence[Indices], structure: Structure, halves: list[Indices]) -> list[float]:
     """Return the share of the structure that lists of features explain on rows held out.
 
     The directions of the structured features are computed on one half of the rows, a ridge regression on the list is

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -108,7 +106,7 @@ def test_what_has_no_structure_is_filler_and_no_chosen_one_stands_for_it(rng):
     table = Table(X, np.array(["a", "b", "c", "noise", "near"]), None, None)
     found = analyse(VarianceScore(2, never=[1, 2, 4]).fit(X), table)
     structured = np.array([True, True, True, False, False])
-    shown = {row.name: row.why for row in rows(replace(found, structured=structured))}
+    shown = {row.name: row.why for row in rows(found._replace(structured=structured))}
     assert shown["noise"] == "Filler: it tells no more of the others than chance would."
     assert shown["near"] == "Left out: it is like none of the chosen."
     assert shown["a"].startswith("Stands for 2 others: ")

@@ -12,10 +12,11 @@ from tamis.cli import options as o
 from tamis.cli.progress import Bar, interruptible
 from tamis.io.files import recording
 from tamis.io.readers import ReadReport, Table
-from tamis.metrics import dense_sample, score_columns
+from tamis.metrics import dense_sample
 from tamis.report import Entry, write_comparison
-from tamis.report.analysis import random_means
+from tamis.report.analysis import owners, scored
 from tamis.selectors import SELECTORS
+from tamis.verdict import structure_of
 
 USUAL = ("lscae", "structure-pursuit", "cae", "laplacian-score", "mcfs", "variance", "random")
 """Compared by default: the quick ones, and what they must beat."""
@@ -102,6 +103,7 @@ class _Comparison:
 
     def _fit_all(self, tables: dict[str, Table], settings: dict[str, Any], bar: Bar) -> None:
         sample = dense_sample(self.table.X, random_state=self.seed)
+        structure = structure_of(sample.Z, owners(self.table))
         with interruptible("stopping; what is finished is kept. Press Ctrl-C again to quit at once.") as state:
             for method, k in product(self.methods, self.sizes):
                 begun = time.monotonic()
@@ -110,8 +112,7 @@ class _Comparison:
                 seconds = time.monotonic() - begun
                 if state.asked:
                     break  # The last fit was cut short, and says nothing about its method.
-                scores = score_columns(sample, selected, self.table.y, random_state=self.seed)
-                random = random_means(sample, selected, self.table, RANDOM_LISTS, self.seed)
+                scores, random = scored(sample, selected, self.table, structure, RANDOM_LISTS, self.seed)
                 name = f"k = {k}" if self.command == "curve" else method
                 names = self.table.names_of(selected)
                 self.entries.append(Entry(name, method, k, self.seed, names, scores, random, seconds))
@@ -126,7 +127,7 @@ class _Comparison:
         if self.command == "curve":
             return f"Suggested: k = {self.suggested}. A further feature would add little that these do not tell."
         best = max(self.entries, key=lambda entry: entry.scores["explained"])
-        return f"The list of {best.name} explains most: {best.scores['explained']:.0%} of all other features."
+        return f"The list of {best.name} explains most: {best.scores['explained']:.0%} of the structure."
 
     def _write(self) -> None:
         results.write_lists(self.folder, self.entries)

@@ -19,11 +19,11 @@ from tamis.io.readers.report import listed
 from tamis.io.readers.table import originals_of
 from tamis.io.sources.source import nameless
 from tamis.io.writers import write_table
-from tamis.metrics import dense_sample, random_columns, score_columns
+from tamis.metrics import dense_sample, random_columns, score_lists
 from tamis.report import Entry, finding_rows
 from tamis.report.analysis import owners
 from tamis.reprs import counted
-from tamis.verdict import Verdict, judge_table
+from tamis.verdict import Verdict, judge_table, structure_of
 
 ROUNDING = 1e-9
 """Scores whose relative difference is smaller are equal: sums in another order differ in their last digits."""
@@ -56,14 +56,15 @@ def evaluate(given: Any) -> None:
 def _scored(table: Any, columns: Any, given: Any, bar: Bar) -> list[Entry]:
     """Return the list with its scores, and random lists with theirs."""
     bar.stage("Scoring")
-    sample, chosen, entries = dense_sample(table.X, random_state=given.seed), table.names_of(columns), []
-    lists = random_columns(sample, columns, owners(table), given.random_lists, given.seed)
-    for done, drawn in enumerate([columns, *lists]):
-        bar.move(done, given.random_lists)
-        scores = score_columns(sample, drawn, table.y, random_state=given.seed)
-        name = f"random list {done}" if done else "list"
-        entries.append(Entry(name, name, len(chosen), given.seed, [] if done else chosen, scores, {}, None))
-    return entries
+    sample, chosen, owner = dense_sample(table.X, random_state=given.seed), table.names_of(columns), owners(table)
+    lists = [columns, *random_columns(sample, columns, owner, given.random_lists, given.seed)]
+    found = score_lists(sample, lists, structure_of(sample.Z, owner), table.y, random_state=given.seed)
+    names = ["list", *(f"random list {number}" for number in range(1, len(lists)))]
+    selected = [chosen, *([] for _ in names[1:])]
+    return [
+        Entry(name, name, len(chosen), given.seed, own, scores, {}, None)
+        for name, own, scores in zip(names, selected, found, strict=True)
+    ]
 
 
 def _parts(entries: list[Entry], verdict: Verdict) -> dict[str, Any]:

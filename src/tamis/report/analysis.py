@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from sklearn.utils.extmath import randomized_svd
 
 from tamis.io.readers.table import Table
-from tamis.metrics import Array, Sample, dense_sample, random_columns, reconstruction_errors, score_columns
+from tamis.metrics import Array, Sample, dense_sample, random_columns, reconstruction_errors, score_lists
 from tamis.structure.find import Structure
 from tamis.verdict import structure_of
 
@@ -39,7 +39,7 @@ class Analysis(NamedTuple):
     structured: NDArray[np.bool_]  # whether structure is above chance
     pvalues: Array  # of the structure
     partner: Places  # the other feature that each depends on most; -1 if there is none
-    scores: dict[str, float]  # of the list, by tamis.metrics.score_columns
+    scores: dict[str, float]  # of the list, by tamis.metrics.score_lists
     random_scores: dict[str, float]  # their means over random lists
     rows: Places  # of the table, which all of this was computed on
     view_chosen: Array  # two principal components of the chosen features, turned towards ...
@@ -82,6 +82,7 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
     Z, selected, owner = sample.Z, np.asarray(selector.selected_), owners(table)
     structure = structure or structure_of(Z, owner)
     view_all = components(Z, random_state)
+    scores, random_scores = scored(sample, selected, table, structure, RANDOM_LISTS, random_state)
     best = best_members(owner, selector.ranking_)
     nearest, correlation = nearest_chosen(Z, selected, owner)
     return Analysis(
@@ -95,8 +96,8 @@ def analyse(selector: Any, table: Table, structure: Structure | None = None, ran
         correlation=correlation,
         min_correlation=float(-ndtri(CHANCE / 2 / (Z.shape[1] * len(selected))) / np.sqrt(len(Z))),
         **_evidence(structure, owner),
-        scores=score_columns(sample, selected, table.y, random_state=random_state),
-        random_scores=random_means(sample, selected, table, RANDOM_LISTS, random_state),
+        scores=scores,
+        random_scores=random_scores,
         rows=sample.rows,
         view_chosen=turned(components(Z[:, selected], random_state), view_all),
         view_all=view_all,
@@ -160,11 +161,13 @@ def turned(view: Array, towards: Array) -> Array:
     return np.asarray(view @ (left @ right))
 
 
-def random_means(sample: Sample, selected: Places, table: Table, n_lists: int, random_state: int) -> dict[str, float]:
-    """Return the mean scores of random lists of as many features of the file as were selected."""
+def scored(
+    sample: Sample, selected: Places, table: Table, structure: Structure, n_lists: int, random_state: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the scores of a list, and their means over random lists of as many features of the file."""
     lists = random_columns(sample, selected, owners(table), n_lists, random_state)
-    scores = [score_columns(sample, drawn, table.y, random_state=random_state) for drawn in lists]
-    return {name: float(np.mean([entry[name] for entry in scores])) for name in scores[0]}
+    own, *others = score_lists(sample, [selected, *lists], structure, table.y, random_state=random_state)
+    return own, {name: float(np.mean([entry[name] for entry in others])) for name in own}
 
 
 class Row(NamedTuple):

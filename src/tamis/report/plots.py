@@ -146,7 +146,7 @@ def pixel_figures(selected: Any, analysis: Analysis, mean: Array, shape: tuple[i
 
 
 MEANINGS = {
-    "explained": "how much of all other features, noise included, the list predicts on other samples; more is better",
+    "explained": "how much of the structure of the table the list explains on samples held out; more is better",
     "smoothness": "how far samples that are alike in the list agree; more is better",
     "redundancy": "how much the features repeat each other (mean correlation with the nearest); less is better",
     "accuracy": "how well groups found on the list match the labels, which took no part in choosing; more is better",
