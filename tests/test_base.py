@@ -259,6 +259,15 @@ def test_auto_makes_room_for_kept_columns_and_keeps_to_what_is_left(factors):
         fit(factors, "auto", never=range(16))
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_features_that_are_missing_in_most_rows_cannot_be_selected(factors, rng):
+    from tamis import StructurePursuit
+
+    factors[rng.random(factors.shape) < 0.8] = np.nan
+    with pytest.raises(ValueError, match="Every feature of X is missing in most rows"):
+        StructurePursuit(2).fit(factors)
+
+
 def test_auto_is_the_only_word(factors):
     with pytest.raises(ValueError, match="'n_features_to_select' parameter of ByMean must be"):
         fit(factors, "all")

@@ -312,11 +312,15 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
 
 def _why_not(k: int, n_kept: int, n_never: int, most: int, n_items: int) -> str:
     """Return why k features cannot be selected, of which n_kept are asked for and at most so many can be."""
+    if most == 0 and not n_never:
+        return (
+            "Every feature of X is missing in most rows, so that none can be selected. Fill the gaps, or collect more."
+        )
     if most == 0:
         return f"never lists all {counted(n_never, 'usable feature')} of X. Leave at least one to select."
     if k > most:
         fault = f"only {most} of the {counted(n_items, 'feature')} can be selected"
-        why = f"{n_never} in never; features with one value are left out"
+        why = f"{n_never} in never; features with one value, or missing in most rows, are left out"
         return f"n_features_to_select={k}, but {fault} ({why}). Ask for at most {most}."
     fault = f"must_keep holds {n_kept} features, more than n_features_to_select={k}"
     return f"{fault}. Shorten the list or select more features."

@@ -109,6 +109,7 @@ OPTIONS = {
     "unknown parameter": (["-k", "2", "--set", "epochs=3"], "has no parameter 'epochs'"),
     "odd setting": (["-k", "2", "--set", "epochs"], "--set takes NAME=VALUE"),
     "bad value": (["-k", "2", "--set", "max_epochs=-3"], "--set max_epochs must be"),
+    "no literal": (["-k", "2", "--set", "max_epochs={[]:1}"], "--set max_epochs must be"),
     "bad field": (["-k", "2", "--set", "diffusion_steps=0"], "recipe: diffusion_steps takes a positive whole number"),
     "image shape": (["-k", "2", "--image-shape", "2x2"], "makes 4 pixels, but the table has 3 features"),
     "seed below zero": (["-k", "2", "--seed", "-1"], "--seed takes a whole number of at least 0, below 2**32; got -1."),

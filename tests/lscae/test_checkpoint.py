@@ -147,11 +147,15 @@ def test_a_full_disk_is_a_warning_and_the_last_good_checkpoint_stays(place, blob
     assert_equal(LSCAE(2, **kept).fit(blobs.X), expected)
 
 
+ALIEN = ".tamis-99999999999-x"
+"""No process has such a number, so that another program wrote it."""
+
+
 def test_leftovers_of_dead_processes_are_removed_and_of_live_ones_are_not(tmp_path):
-    for name in (".tamis-999999999-x-fit", f".tamis-{os.getpid()}-y-fit", ".tamis-notes", "mine"):
+    for name in (".tamis-999999999-x-fit", f".tamis-{os.getpid()}-y-fit", ".tamis-notes", "mine", ALIEN):
         (tmp_path / name).touch()
     remove_leftovers(tmp_path)
-    assert set(os.listdir(tmp_path)) == {".tamis-notes", f".tamis-{os.getpid()}-y-fit", "mine"}
+    assert set(os.listdir(tmp_path)) == {".tamis-notes", f".tamis-{os.getpid()}-y-fit", "mine", ALIEN}
 
 
 def test_without_a_folder_nothing_is_written(blobs, parameters, tmp_path, monkeypatch):

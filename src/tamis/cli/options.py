@@ -245,7 +245,7 @@ def parse_settings(given: Any) -> dict[str, Any]:
             raise UsageError(f"--set takes NAME=VALUE; got {entry!r}.")
         try:
             found[name.strip().replace("-", "_")] = literal_eval(text)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError):
             found[name.strip().replace("-", "_")] = text
     own = {"n_init": getattr(given, "n_init", None), "checkpoint_dir": getattr(given, "checkpoint", None)}
     return found | {name: value if name == "n_init" else str(value) for name, value in own.items() if value is not None}

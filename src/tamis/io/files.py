@@ -136,7 +136,7 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> None:
     """Remove unfinished files in a folder that belong to processes which are no more."""
     for path in Path(folder).glob(f"{MARK}*-*"):
         number = path.name.removeprefix(MARK).partition("-")[0]
-        with suppress(PermissionError):
+        with suppress(PermissionError, OverflowError):
             try:
                 os.kill(int(number) if number.isdigit() else os.getpid(), 0)
             except ProcessLookupError:

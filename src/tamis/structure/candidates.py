@@ -124,8 +124,8 @@ def filler_message(n_filler: int, n_chosen: int, n_structured: int) -> str:
     """Return the sentence that tells of filler, and what to do."""
     if not n_structured:
         return (
-            f"No feature that may be selected carries structure above chance; the {n_chosen} selected ones are the "
-            "least unlikely. Check that the right features and enough rows were read."
+            "No feature that may be selected carries structure above chance, so that all of this selection is filler. "
+            "Check that the right features and enough rows were read."
         )
     return (
         f"Only {n_structured} features that may be selected carry structure above chance; {n_filler} of the {n_chosen} "
