@@ -242,9 +242,9 @@ def _size(n_genes: int | str, n_all: int, n_kept: int, n_usable: int) -> int:
         raise ValueError(f"n_genes takes a positive number of genes or 'auto'; got {n_genes!r}.")
     if n_genes == "auto" or not n_kept <= int(n_genes) <= n_usable:
         raise ValueError(
-            f"n_genes={n_genes!r}, but must_keep holds {counted(n_kept, 'gene')} and {n_usable} of {n_all} "
-            "can be selected; genes with one value, in never, outside of the bounds of expression or of a group that "
-            "is chosen from already cannot."
+            f"n_genes={n_genes!r}, but {n_usable} of {n_all} genes can be selected, of which must_keep holds {n_kept}. "
+            "Genes with one value, in never, outside the bounds of expression, or of a group of which one is chosen "
+            "already, are left out."
         )
     return int(n_genes)
 
