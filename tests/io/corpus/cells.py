@@ -349,7 +349,7 @@ KINDS = {
         key=[f"9f-{i}b-{i}" for i in EIGHT],
     ),
     "free text": text(
-        said=["'d' (free text with 7 different values; to use it: --keep d)"],
+        said=["'d' (text with 7 different values, too many for a category; to use it: --keep d)"],
         d=["good", "bad enough", "so so", "good", "fine", "not fine", "well", "oh"],
     ),
     "free text, kept": text(

@@ -172,7 +172,7 @@ def _words(name: str, cells: Any, keep: bool, told: str = CATEGORIES) -> Feature
     if keep or (levels < present and levels <= min(MAX_LEVELS, max(2, present // 2))):
         return _category(name, cells, told=told)
     unique = "text that differs in every row, as identifiers do"
-    reason = unique if levels == present else f"free text with {levels:,} different values"
+    reason = unique if levels == present else f"text with {levels:,} different values, too many for a category"
     return left_out(name, reason, f"--keep {shell_word(name)}")
 
 
