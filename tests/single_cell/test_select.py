@@ -367,3 +367,9 @@ def test_names_of_raw_that_occur_twice_are_named(adata):
     adata.raw = raw
     with pytest.raises(ValueError, match="occur twice; pass inplace=False"):
         tamis.select_genes(adata[:, 2:].copy(), 5, use_raw=True, gene_key="symbol")
+
+
+def test_cells_that_were_joined_twice_are_told(adata):
+    twice = anndata.concat([adata, adata], index_unique="-")
+    with pytest.warns(PanelWarning, match="Many cells occur more than once"):
+        tamis.select_genes(twice, 5, inplace=False)

@@ -20,6 +20,7 @@ from tamis.structure.candidates import FillerWarning
 from tamis.structure.evidence import STRICT_FDR, discoveries
 from tamis.structure.find import MIN_ROWS
 from tamis.structure.sample import Indices
+from tamis.verdict import MAX_REPEATED
 
 if TYPE_CHECKING:
     import anndata
@@ -29,6 +30,10 @@ MIN_BATCH = 3
 UNEQUAL_DEPTH = (
     "No counts are found behind the values, so that genes are tested on these; where cells differ in depth, genes that "
     "have nothing in common then seem to depend on each other. Name a layer with counts by layer."
+)
+REPEATED = (
+    "Many cells occur more than once, as when samples were joined twice, so that genes agree by that alone; remove the "
+    "repeated cells."
 )
 
 
@@ -138,6 +143,8 @@ def select_genes(
     k = 0 if n_genes == "auto" and n_usable else _size(n_genes, len(data.genes), len(kept), n_usable)
     if data.tested is data.sample:
         warn(UNEQUAL_DEPTH, PanelWarning, stacklevel=2)
+    if len({cell.tobytes() for cell in data.sample}) <= (1 - MAX_REPEATED) * len(data.cells):
+        warn(REPEATED, PanelWarning, stacklevel=2)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
