@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
+from scipy.sparse import issparse
 
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
@@ -115,6 +117,17 @@ def _reader(path: Path, request: Request) -> tuple[Callable[[Path, Request, Prog
     return import_module(f"tamis.io.readers.{module}").read, name
 
 
+MIN_COUNTED, MAX_COUNTED = 50, 0.9
+"""Features, at least, of a table of counts, and share of cells above zero, at most."""
+
+COUNTS = Finding(
+    NOTICED,
+    "the values are counts, and the totals of the rows make all features depend on each other; for cells take tamis "
+    "panel, and else, to make rows alike",
+    "--scale --log1p",
+)
+
+
 def _finish(table: Table, request: Request, progress: Progress) -> Table:
     """See to names, gaps and counts, and report what the features are."""
     table = _restricted(table, request.only)
@@ -127,12 +140,24 @@ def _finish(table: Table, request: Request, progress: Progress) -> Table:
         table = streaming.finish(table, request, progress)
     else:
         table = report_gaps(mark_missing(table, request), request)
+        if not (request.scale or request.log1p) and _holds_counts(table.X):
+            table = replace(table, report=table.report.with_findings(COUNTS))
         X = multiplied(table.X, equal_total_factors(row_totals(table.X))) if request.scale else table.X
         table = replace(table, X=logarithms(X) if request.log1p else X)
     counts = Counter(table.kinds.get(name, "number") for name in table.original_names)
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
     report = table.report.with_findings(*_too_many_labels(table))
     return replace(table, report=replace(report, n_rows=table.shape[0], kinds=kinds))
+
+
+def _holds_counts(X: Any) -> bool:
+    """Return whether a wide table holds counts such as those of words or molecules: whole, and the rarer the larger."""
+    values = X.data if issparse(X) else np.asarray(X).ravel()
+    n_cells = X.shape[0] * X.shape[1]
+    if X.shape[1] < MIN_COUNTED or not (values >= 0).all() or (values != np.round(values)).any():
+        return False
+    once, twice, thrice = (int((values == count).sum()) for count in (1, 2, 3))
+    return once > twice > thrice > 0 and int((values > 0).sum()) <= MAX_COUNTED * n_cells
 
 
 def _too_many_labels(table: Table) -> list[Finding]:
