@@ -239,6 +239,17 @@ def unequal_blocks(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: 
     return np.sqrt(share) * scores + np.sqrt(1 - share) * rng.standard_normal(scores.shape), owner
 
 
+def clusters_beside_factors(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
+    """Two clusters that many features show, each a little, beside factors of few; one feature of each is enough."""
+    n, n_factors, n_many = max(n, 300), int(rng.integers(3, 9)), int(rng.integers(10, 41))
+    clusters = rng.uniform(1.3, 2.5) * rng.integers(2, size=(n, 1)) + rng.standard_normal((n, n_many))
+    owner = np.repeat(np.arange(n_factors), rng.integers(3, 7, n_factors))
+    factors = rng.standard_normal((n, n_factors))[:, owner] + rng.uniform(0.5, 1.0) * rng.standard_normal(
+        (n, len(owner))
+    )
+    return np.hstack([clusters, factors]), np.r_[np.zeros(n_many, np.intp), 1 + owner]
+
+
 def heavy_factor(rng: np.random.Generator, n: int, m: int) -> Block:
     """One factor with the tails of t(3)."""
     m = max(3, m)

@@ -88,6 +88,7 @@ KINDS: dict[str, Kind] = {
             blocks.factors,
             blocks.many_factors,
             blocks.unequal_blocks,
+            blocks.clusters_beside_factors,
             blocks.heavy_factor,
             blocks.shocks,
             blocks.faint_factor,
@@ -108,7 +109,10 @@ KINDS: dict[str, Kind] = {
 }
 """Kinds of one structure among independent noise."""
 
-SIZED = ("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks", "modes_beside_factor")
+SIZED = (
+    *("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks", "clusters_beside_factors"),
+    "modes_beside_factor",
+)
 """Kinds that need a number of rows of their own; they are not mixed with others."""
 
 MIXED = (
