@@ -47,8 +47,8 @@ def test_filler_is_told_of_and_marked(selector, planted):
     assert n_filler == 20 - n_structured > 0
     (warning,) = (entry for entry in caught if entry.category is FillerWarning)
     assert str(warning.message) == (
-        f"Only {n_structured} features that may be selected carry structure above chance; {n_filler} of the 20 "
-        f"selected ones are filler (see filler_). Select at most {n_structured} features, or collect more rows."
+        f"Of what may be selected, {n_structured} features have structure above chance; filler takes {n_filler} of the "
+        f"20 places (see filler_). Select at most {n_structured} features, or collect more rows."
     )
     assert warning.filename == __file__
     np.testing.assert_array_equal(found.filler_, found.support_ & ~found.structure_.structured)

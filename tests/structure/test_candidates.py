@@ -76,7 +76,7 @@ def test_a_group_without_evidence_at_all_has_none():
 
 
 def test_filler_is_told_in_a_sentence():
-    assert "Only 3 features that may be selected carry structure above chance; 2 of the 5" in filler_message(2, 5, 3)
+    assert "3 features have structure above chance; filler takes 2 of the 5 places" in filler_message(2, 5, 3)
     assert "No feature that may be selected carries structure above chance" in filler_message(5, 5, 0)
 
 

@@ -19,6 +19,7 @@
       height: layout.height || 340,
       legend: layout.legend || { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       hoverlabel: { namelength: -1 },
+      modebar: { bgcolor: "rgba(0,0,0,0)" },
       xaxis: Object.assign({}, axis, titled(layout.xaxis)),
       yaxis: Object.assign({}, axis, titled(layout.yaxis)),
     });

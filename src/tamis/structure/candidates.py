@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.reprs import counted
 from tamis.structure.dependence import PRODUCTS, dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import STRICT_FDR, discoveries
@@ -127,7 +128,8 @@ def filler_message(n_filler: int, n_chosen: int, n_structured: int) -> str:
             "No feature that may be selected carries structure above chance, so that all of this selection is filler. "
             "Check that the right features and enough rows were read."
         )
+    known = counted(n_structured, "feature")
     return (
-        f"Only {n_structured} features that may be selected carry structure above chance; {n_filler} of the {n_chosen} "
-        f"selected ones are filler (see filler_). Select at most {n_structured} features, or collect more rows."
+        f"Of what may be selected, {known} {'has' if n_structured == 1 else 'have'} structure above chance; filler "
+        f"takes {n_filler} of the {n_chosen} places (see filler_). Select at most {known}, or collect more rows."
     )
