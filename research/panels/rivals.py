@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 import tamis
 from tamis import SELECTORS
 from tamis.single_cell.expression import counts_behind, read_expression
-from tamis.structure.pursuit import pursue
+from tamis.structure.pursuit import Pursuit, pursue
 
 MAX_FOREST_GENES, MIN_FOREST_CELLS = 2000, 8
 """Genes that Spapros's trees choose from, and cells of a type that it trains trees for."""
@@ -135,7 +135,7 @@ def greedy_linear(adata: Any, sizes: Sequence[int]) -> Lists:
     X = _log(adata)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     goal = PCA(min(300, *Z.shape) - 1, random_state=0).fit_transform(Z)
-    order, _ = pursue(Z, goal, np.arange(Z.shape[1]), np.arange(0), max(sizes))
+    order, _ = pursue(Pursuit(Z, goal, np.arange(Z.shape[1]), np.arange(0)), max(sizes))
     return _nested(order, sizes)
 
 

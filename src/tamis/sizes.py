@@ -10,7 +10,7 @@ from tamis.features import label_numbers
 from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import STRICT_FDR
 from tamis.structure.find import Counting, Structure, examine
-from tamis.structure.pursuit import Array, pursue, ridge_prediction
+from tamis.structure.pursuit import Array, Pursuit, pursue, ridge_prediction
 from tamis.structure.sample import Indices, dense_features, sample_rows, standardised
 
 N_FOLDS = 5
@@ -112,7 +112,7 @@ def _explained(
     found = principal_directions(known, everyone, *counting, np.random.default_rng(0))
     goal, unseen = found.scores(known)[:, :n_directions], found.scores(held)[:, :n_directions]
     goal, unseen = goal / goal.std(axis=0), unseen / goal.std(axis=0)
-    order, _ = pursue(known, goal, everyone[~given], everyone[given], max_k, items[~given])
+    order, _ = pursue(Pursuit(known, goal, everyone[~given], everyone[given], items[~given]), max_k)
     explained = np.zeros(max_k + 1)
     for k in range(max_k + 1):
         some = np.flatnonzero(given | np.isin(items, order[:k]))

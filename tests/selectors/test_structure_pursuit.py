@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from tamis import StructurePursuit, open_source
-from tamis.structure.pursuit import RIDGE, pursue
+from tamis.structure.pursuit import RIDGE, Pursuit, pursue
 from tamis.synthetic import moons_with_copies
 
 
@@ -57,7 +57,7 @@ def test_pursuit_agrees_with_regressions_from_scratch(rng, kept):
     Z, goal = rng.standard_normal((50, 7)), rng.standard_normal((50, 2))
     goal[:, 0] += Z[:, 2] + 0.5 * Z[:, 4]
     candidates = np.array([0, 2, 3, 5, 6])
-    order, gains = pursue(Z, goal, candidates, np.array(kept, dtype=int), 3)
+    order, gains = pursue(Pursuit(Z, goal, candidates, np.array(kept, dtype=int)), 3)
     left, features, penalty = goal.copy(), Z.copy(), RIDGE * 50
     expected, shares = [], []
     for step in range(len(kept) + 3):

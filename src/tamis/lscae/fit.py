@@ -131,7 +131,7 @@ def examine_features(
             directions = directions_of(X, structure, shown[~task.statistics.constant[shown]])
         if len(candidates) > recipe.shortlist * n_units > 0:
             stated = pursuit_of(X, directions, candidates, task.must_keep, task.owner, seed)
-            candidates = shortlist(**stated, n_steps=n_units, per_step=recipe.shortlist)
+            candidates = shortlist(stated, n_units, recipe.shortlist)
         if task.groups is None:
             candidates = leave_out_copies(X, structure, candidates, task.must_keep, n_units, seed)
     return structure, directions, candidates

@@ -61,7 +61,7 @@ class StructurePursuit(FeatureSelector):
         if not structure.structured.any():
             shown = candidates if task.groups is None else task.groups.members(candidates)
             directions = directions_of(X, structure, shown)
-        order, gains = pursue(**pursuit_of(X, directions, candidates, task.must_keep, owner, seed), n_steps=n_free)
+        order, gains = pursue(pursuit_of(X, directions, candidates, task.must_keep, owner, seed), n_free)
         scores = np.zeros(X.shape[1] if owner is None else owner.max() + 1)
         scores[order] = gains
         self.structure_ = structure

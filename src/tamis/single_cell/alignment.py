@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.utils.extmath import randomized_svd
 
-from tamis.structure.pursuit import pursue
+from tamis.structure.pursuit import Pursuit, pursue
 from tamis.structure.sample import Indices
 
 MAX_DIRECTIONS = 30
@@ -86,7 +86,8 @@ def serve(programmes: Programmes, kept: Indices, free: Mask, n_genes: int, weigh
     allowed, given = np.flatnonzero(free[programmes.genes]), np.flatnonzero(np.isin(programmes.genes, kept))
     size = min(n_genes, programmes.directions.shape[1])
     Z, goal = (part.astype(np.float64) for part in (programmes.values, programmes.directions))
-    chosen, _ = pursue(Z, goal, allowed, given, size, weights=weights[programmes.genes[allowed]])
+    stated = Pursuit(Z, goal, allowed, given, weights=weights[programmes.genes[allowed]])
+    chosen, _ = pursue(stated, size)
     return programmes.genes[chosen]
 
 

@@ -11,6 +11,7 @@ from tamis.structure.dependence import PRODUCTS, dependence
 from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import STRICT_FDR, discoveries
 from tamis.structure.find import Structure
+from tamis.structure.pursuit import Pursuit
 from tamis.structure.sample import dense_features, rank_basis, sample_rows, standardised
 
 COPY_CELLS = 2**19
@@ -94,8 +95,8 @@ def pursuit_of(
     kept: NDArray[np.intp],
     owner: NDArray[np.intp] | None,
     seed: int,
-) -> dict[str, Any]:
-    """Return what :func:`~tamis.structure.pursuit.pursue` takes to explain directions of a table by candidates.
+) -> Pursuit:
+    """Return the pursuit that explains directions of a table by candidates.
 
     Candidates and kept ones are features, or groups where ``owner`` has the group of each feature.
     """
@@ -108,8 +109,7 @@ def pursuit_of(
     kept, free = (np.searchsorted(features, np.sort(some)) for some in (kept, candidates))
     kept, free = (some[Z[:, some].any(axis=0)] for some in (kept, free))
     items = features[free] if owner is None else owner[features[free]]
-    gains = directions.gains
-    return {"Z": Z, "goal": goal, "candidates": free, "kept": kept, "items": items, "gains": gains}
+    return Pursuit(Z, goal, free, kept, items, gains=directions.gains)
 
 
 def rank_rest(scores: NDArray[np.float64], structure: Structure, owner: NDArray[np.intp] | None) -> NDArray[np.float64]:

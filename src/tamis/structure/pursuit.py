@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +23,10 @@ def ridge_prediction(known: Array, goal: Array, new: Array) -> Array:
     return new @ (known.T @ np.linalg.solve(known @ known.T + RIDGE * n * np.eye(n), goal))
 
 
-def pursue(
-    Z: Array,
-    goal: Array,
-    candidates: Indices,
-    kept: Indices,
-    n_steps: int,
-    items: Indices | None = None,
-    weights: Array | float = 1.0,
-    gains: Array | None = None,
-) -> tuple[Indices, Array]:
-    """Select n_steps candidates greedily, after those kept, with the share of the goal (n, r) that each explains.
+class Pursuit(NamedTuple):
+    """What is to be explained, and by what.
 
-    Parameters
+    Attributes
     ----------
     Z : ndarray of shape (n, d)
         Standardised features.
@@ -42,8 +34,6 @@ def pursue(
         What is to be explained.
     candidates, kept : ndarray of int
         Features to choose from, and those that are there already.
-    n_steps : int
-        Number of features, or items, to choose.
     items : ndarray of int, optional
         What each candidate is part of, such as a group; items are chosen as a whole, and returned. The candidates
         themselves by default.
@@ -52,46 +42,40 @@ def pursue(
     gains : ndarray of shape (r,), optional
         How much the columns of the goal count, relative to each other, once as many features are chosen as there are.
     """
-    names, steps = _begin(Z, goal, candidates, kept, items, weights, gains)
+
+    Z: Array
+    goal: Array
+    candidates: Indices
+    kept: Indices
+    items: Indices | None = None
+    weights: Array | float = 1.0
+    gains: Array | None = None
+
+    def steps(self) -> tuple[Indices, Iterator[Array]]:
+        """Return the items to choose from, and an iterator over the gains of all, -1 for those that are taken."""
+        items = self.candidates if self.items is None else self.items
+        names = np.array(list(dict.fromkeys(items.tolist())), dtype=np.intp)
+        members = None if len(names) == len(items) else [np.flatnonzero(items == name) for name in names]
+        left = _Left(self.Z[:, np.r_[self.kept, self.candidates]], self.goal, len(self.kept))
+        return names, _steps(left, np.full(len(names), self.weights), members, self.gains)
+
+
+def pursue(stated: Pursuit, n_steps: int) -> tuple[Indices, Array]:
+    """Select n_steps candidates, or items, greedily, with the share of the goal that each explains."""
+    names, steps = stated.steps()
     found = [(gain.argmax(), gain.max()) for gain in islice(steps, n_steps)]
-    chosen, gains = np.array(found, dtype=float).reshape(-1, 2).T
+    chosen, shares = np.array(found, dtype=float).reshape(-1, 2).T
     # The smallest positive score marks what was chosen, however little it added.
-    return names[chosen.astype(np.intp)], np.maximum(gains / max(float((goal**2).sum()), 1e-300), 1e-12)
+    return names[chosen.astype(np.intp)], np.maximum(shares / max(float((stated.goal**2).sum()), 1e-300), 1e-12)
 
 
-def shortlist(
-    Z: Array,
-    goal: Array,
-    candidates: Indices,
-    kept: Indices,
-    n_steps: int,
-    per_step: int,
-    items: Indices | None = None,
-    gains: Array | None = None,
-) -> Indices:
+def shortlist(stated: Pursuit, n_steps: int, per_step: int) -> Indices:
     """Select the candidates, or items, with the largest gains at each step of a pursuit, ``per_step`` new ones each."""
-    names, steps = _begin(Z, goal, candidates, kept, items, gains=gains)
+    names, steps = stated.steps()
     listed = np.zeros(len(names), bool)
     for gain in islice(steps, n_steps):
         listed[np.argsort(np.where(listed, 1.0, -gain), kind="stable")[:per_step]] = True
     return names[listed]
-
-
-def _begin(
-    Z: Array,
-    goal: Array,
-    candidates: Indices,
-    kept: Indices,
-    items: Indices | None,
-    weights: Array | float = 1.0,
-    gains: Array | None = None,
-) -> tuple[Indices, Iterator[Array]]:
-    """Return the items to choose from, and an iterator over the gains of all of them, -1 for those that are taken."""
-    items = candidates if items is None else items
-    names = np.array(list(dict.fromkeys(items.tolist())), dtype=np.intp)
-    members = None if len(names) == len(items) else [np.flatnonzero(items == name) for name in names]
-    left = _Left(Z[:, np.r_[kept, candidates]], goal, len(kept))
-    return names, _steps(left, np.full(len(names), weights), members, gains)
 
 
 def _steps(left: "_Left", weights: Array, members: list[Indices] | None, gains: Array | None) -> Iterator[Array]:
