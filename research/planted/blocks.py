@@ -20,17 +20,17 @@ def each_its_own(features: Array) -> Block:
 # ------------------------------------------------------------------------------------------------------------- clusters
 
 
-def _labels(rng: np.random.Generator, n: int, n_clusters: int) -> NDArray[np.intp]:
+def labels_of(rng: np.random.Generator, n: int, n_clusters: int) -> NDArray[np.intp]:
     """Draw clusters of unequal sizes, none under a tenth of an equal share."""
     shares = rng.dirichlet(np.full(n_clusters, 4.0)) + 0.1 / n_clusters
     return rng.choice(n_clusters, size=n, p=shares / shares.sum())
 
 
-def _separated(
+def separated(
     rng: np.random.Generator, n: int, m: int, n_clusters: int, low: float, high: float, in_order: bool = False
 ) -> Array:
     """Draw clusters whose centres in every feature spread over ``separation`` standard deviations."""
-    labels = _labels(rng, n, n_clusters)
+    labels = labels_of(rng, n, n_clusters)
     labels = np.sort(labels) if in_order else labels
     separation = rng.uniform(low, high)
     centres = rng.permuted(np.tile(np.linspace(0, separation, n_clusters)[:, None], (1, m)), axis=0)
@@ -39,24 +39,24 @@ def _separated(
 
 def two_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
     """Two clusters, shown by every feature."""
-    return each_its_own(_separated(rng, n, max(2, m), 2, 3.0, 8.0))
+    return each_its_own(separated(rng, n, max(2, m), 2, 3.0, 8.0))
 
 
 def clusters(rng: np.random.Generator, n: int, m: int) -> Block:
     """Three to six clusters with random centres."""
-    return each_its_own(_separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0))
+    return each_its_own(separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0))
 
 
 def clusters_in_order(rng: np.random.Generator, n: int, m: int) -> Block:
     """Three to six clusters whose rows follow each other."""
-    return each_its_own(_separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0, in_order=True))
+    return each_its_own(separated(rng, n, max(3, m), int(rng.integers(3, 7)), 5.0, 12.0, in_order=True))
 
 
 def partial_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
     """Clusters each of which is set apart by features of its own, as marker genes do."""
     n_clusters = int(rng.integers(2, 6))
     m = max(2 * n_clusters, m)
-    labels = _labels(rng, n, n_clusters)
+    labels = labels_of(rng, n, n_clusters)
     own = np.arange(m) % n_clusters
     return each_its_own(rng.uniform(3, 7) * (labels[:, None] == own) + rng.standard_normal((n, m)))
 
@@ -90,7 +90,7 @@ def rare_events(rng: np.random.Generator, n: int, m: int) -> Block:
 def clusters_with_copies(rng: np.random.Generator, n: int, m: int) -> Block:
     """Clusters in few features, each with noisy copies."""
     m = min(max(3, m // 3), 8)
-    base = _separated(rng, n, m, int(rng.integers(3, 6)), 5.0, 10.0)
+    base = separated(rng, n, m, int(rng.integers(3, 6)), 5.0, 10.0)
     copies = int(rng.integers(1, 5))
     noise = rng.uniform(0.05, 0.3) * base.std(axis=0)
     blocks = [base] + [base + noise * rng.standard_normal(base.shape) for _ in range(copies)]
@@ -111,13 +111,13 @@ def one_multimodal(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: 
     """One feature of two or three modes that depends on nothing."""
     n_modes = int(rng.integers(2, 4))
     n = max(n, 150)
-    return each_its_own(rng.uniform(5, 8) * _labels(rng, n, n_modes)[:, None] + rng.standard_normal((n, 1)))
+    return each_its_own(rng.uniform(5, 8) * labels_of(rng, n, n_modes)[:, None] + rng.standard_normal((n, 1)))
 
 
 def modes_beside_factor(rng: np.random.Generator, n: int, m: int) -> Block:
     """Features of two or three modes that depend on nothing, beside many that share one factor."""
     n, own = max(n, 200), int(rng.integers(1, 5))
-    labels = np.column_stack([_labels(rng, n, int(rng.integers(2, 4))) for _ in range(own)])
+    labels = np.column_stack([labels_of(rng, n, int(rng.integers(2, 4))) for _ in range(own)])
     modes = rng.uniform(5, 8, own) * labels + rng.standard_normal((n, own))
     block = rng.standard_normal((n, 1)) + rng.uniform(0.3, 0.8) * rng.standard_normal((n, max(5, m)))
     return np.hstack([modes, block]), np.r_[np.arange(own), np.full(block.shape[1], own)]
@@ -305,57 +305,3 @@ def interaction(rng: np.random.Generator, n: int, m: int) -> Block:
 def _loaded(rng: np.random.Generator, scores: Array, loadings: Array) -> Array:
     own = np.sqrt(np.clip(1 - (loadings**2).sum(axis=0), 0.02, None))
     return scores @ loadings + own * rng.standard_normal((len(scores), loadings.shape[1]))
-
-
-# ---------------------------------------------------------------------------------------- binary, counts, sparse, tails
-
-
-def binary_classes(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Binary features whose rates differ between hidden classes."""
-    n_classes = int(rng.integers(2, 5))
-    m = max(2 * n_classes, m)
-    rates = np.where(rng.random((n_classes, m)) < 0.5, rng.uniform(0.05, 0.25), rng.uniform(0.75, 0.95))
-    flat = np.ptp(rates, axis=0) == 0
-    rates[0, flat] = 1 - rates[0, flat]
-    return each_its_own((rng.random((n, m)) < rates[_labels(rng, n, n_classes)]).astype(float))
-
-
-def counts(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Poisson counts whose means differ between hidden classes."""
-    n_classes = int(rng.integers(2, 5))
-    m = max(2 * n_classes, m)
-    means = rng.uniform(0.5, 3, m) * np.exp(np.log(rng.uniform(3, 8)) * (rng.random((n_classes, m)) < 0.5))
-    flat = np.ptp(means, axis=0) == 0
-    means[0, flat] *= 5
-    return each_its_own(rng.poisson(means[_labels(rng, n, n_classes)]).astype(float))
-
-
-def topics(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Words that texts of one topic hold more often, zero in most rows."""
-    n, m, n_topics = max(n, 400), max(6, m), int(rng.integers(2, 5))
-    inside = _labels(rng, n, n_topics)[:, None] == np.arange(m) % n_topics
-    return each_its_own(rng.poisson(np.where(inside, rng.uniform(0.5, 1.5), 0.04)).astype(float))
-
-
-def rare_together(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Features that are zero but in the same three percent of the rows."""
-    n = max(n, 400)
-    rows = rng.random(n) < 0.03
-    rows[:10] = True
-    shown = rows[:, None] & (rng.random((n, max(3, m))) < 0.85)
-    stray = rng.random(shown.shape) < 0.005
-    return each_its_own((shown | stray) * rng.lognormal(0, 0.5, shown.shape))
-
-
-def lognormal_clusters(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Clusters on a logarithmic scale."""
-    return each_its_own(np.exp(_separated(rng, n, max(3, m), int(rng.integers(2, 5)), 4.0, 9.0)))
-
-
-def ordinal(rng: np.random.Generator, n: int, m: int) -> Block:
-    """Answers on a scale of three to seven levels that follow one or two attitudes."""
-    m = max(4, m)
-    base, _ = factors(rng, n, max(m, 6)) if rng.random() < 0.5 else factor(rng, n, m)
-    levels = rng.integers(3, 8, base.shape[1])
-    ranks = np.argsort(np.argsort(base, axis=0), axis=0) / n
-    return each_its_own(np.floor(ranks ** rng.uniform(0.6, 1.6, base.shape[1]) * levels))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from research.planted import blocks
+from research.planted import blocks, discrete
 from research.planted.blocks import Array, Block
 
 Kind = Callable[[np.random.Generator, int, int], Block]
@@ -98,12 +98,12 @@ KINDS: dict[str, Kind] = {
             blocks.interaction,
         ),
         *(
-            blocks.binary_classes,
-            blocks.counts,
-            blocks.topics,
-            blocks.rare_together,
-            blocks.lognormal_clusters,
-            blocks.ordinal,
+            discrete.binary_classes,
+            discrete.counts,
+            discrete.topics,
+            discrete.rare_together,
+            discrete.lognormal_clusters,
+            discrete.ordinal,
         ),
     )
 }
@@ -170,7 +170,7 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
         "copied_nuisance": blocks.clusters,
         "correlated_nuisance": blocks.two_clusters,
         "moons_copied_nuisance": blocks.moons,
-        "lognormal_noise": blocks.lognormal_clusters,
+        "lognormal_noise": discrete.lognormal_clusters,
         "censored_noise": blocks.factor,
         "factor_nuisance": blocks.clusters,
         "slow_nuisance": blocks.clusters_in_order,

@@ -1,6 +1,7 @@
 """Expression as it comes: counts, log-normalised or scaled, in memory or on disk; a sample of it on the log scale."""
 
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,9 @@ from scipy.sparse import csr_array, diags_array, issparse
 from tamis.io.readers.tenx import GENES
 from tamis.io.sources import as_source
 from tamis.reprs import counted
+from tamis.single_cell.families import PanelWarning
 from tamis.structure.find import MIN_ROWS
+from tamis.verdict import MAX_REPEATED
 
 MAX_CELLS = 4000
 """Cells that are drawn to choose genes by; the statistics of genes are of all cells."""
@@ -40,6 +43,15 @@ DOMINANT, TIMES_EVEN, DOMINATED = 0.05, 20, 0.01
 than the last part of the cells."""
 
 BLOCK_ROWS = 1024
+
+UNEQUAL_DEPTH = (
+    "No counts are found behind the values, so that genes are tested on these; where cells differ in depth, genes that "
+    "have nothing in common then seem to depend on each other. Name a layer with counts by layer."
+)
+REPEATED = (
+    "Many cells occur more than once, as when samples were joined twice, so that genes agree by that alone; remove the "
+    "repeated cells."
+)
 
 
 class Expression(NamedTuple):
@@ -91,6 +103,14 @@ def read_expression(
     if counts is not None:
         tested, shallow = equal_depth(counts, np.random.default_rng(random_state))
     return Expression(genes, var, kind, cells, dense, tested, shallow, mean, detection)
+
+
+def warn_of_cells(data: Expression) -> None:
+    """Warn of cells whose genes depend on each other for no reason of theirs."""
+    if data.tested is data.sample:
+        warn(UNEQUAL_DEPTH, PanelWarning, stacklevel=3)
+    if len({cell.tobytes() for cell in data.sample}) <= (1 - MAX_REPEATED) * len(data.cells):
+        warn(REPEATED, PanelWarning, stacklevel=3)
 
 
 def _drawn(n_cells: int, size: int, batch: NDArray[Any] | None, random_state: int | None) -> NDArray[np.intp]:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from tamis.extras import require
 from tamis.reprs import counted
 from tamis.single_cell.alignment import Array, Mask, Programmes, align, find_programmes, leading_directions, serve
-from tamis.single_cell.expression import Expression, check_annotated, column, labels, read_expression
+from tamis.single_cell.expression import (
+    Expression,
+    check_annotated,
+    column,
+    labels,
+    read_expression,
+    warn_of_cells,
+)
 from tamis.single_cell.families import PanelWarning, matching_genes
 from tamis.single_cell.reasons import gene_table
 from tamis.sizes import NoStructureError, k_curve
@@ -20,21 +27,12 @@ from tamis.structure.candidates import FillerWarning
 from tamis.structure.evidence import STRICT_FDR, discoveries
 from tamis.structure.find import MIN_ROWS
 from tamis.structure.sample import Indices
-from tamis.verdict import MAX_REPEATED
 
 if TYPE_CHECKING:
     import anndata
     import pandas
 
 MIN_BATCH = 3
-UNEQUAL_DEPTH = (
-    "No counts are found behind the values, so that genes are tested on these; where cells differ in depth, genes that "
-    "have nothing in common then seem to depend on each other. Name a layer with counts by layer."
-)
-REPEATED = (
-    "Many cells occur more than once, as when samples were joined twice, so that genes agree by that alone; remove the "
-    "repeated cells."
-)
 
 
 def select_genes(
@@ -141,10 +139,7 @@ def select_genes(
     kept, free = _limits(data, must_keep, never, expression, families)
     n_usable = len(kept) + len(np.unique(families[free]))
     k = 0 if n_genes == "auto" and n_usable else _size(n_genes, len(data.genes), len(kept), n_usable)
-    if data.tested is data.sample:
-        warn(UNEQUAL_DEPTH, PanelWarning, stacklevel=2)
-    if len({cell.tobytes() for cell in data.sample}) <= (1 - MAX_REPEATED) * len(data.cells):
-        warn(REPEATED, PanelWarning, stacklevel=2)
+    warn_of_cells(data)
     say(f"Testing {len(data.genes)} genes in {len(data.cells)} cells")
     values, structure = _structure(data, batch[data.cells], batches, random_state)
     programmes = find_programmes(values, _structured(structure, free), random_state or 0)
