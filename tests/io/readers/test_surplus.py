@@ -175,3 +175,19 @@ def test_columns_of_any_type_do_not_hide_totals(rows, tmp_path):
     columns = {"day": days, "list": [[1]] * 13, "name": pa.array([*"abcdefghijkl", "Sum"], pa.large_string())}
     path = save_as(tmp_path / "t.parquet", pa.table(columns | {"a": [*map(float, rows[:, 0]), 900.0]}))
     assert read(path).shape == (12, 2)
+
+
+@pytest.mark.parametrize("kind", ["number", "time"])
+def test_what_grows_evenly_with_the_rows_is_no_feature(tmp_path, rng, kind):
+    starts = {
+        "number": [f"{17 + 3 * i}" for i in range(40)],
+        "time": [f"2024-03-01 {i // 4:02}:{i % 4 * 15:02}" for i in range(40)],
+    }
+    lines = [
+        f"{start},{a:.3f},{b:.3f}" for start, (a, b) in zip(starts[kind], rng.standard_normal((40, 2)), strict=True)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["at,a,b", *lines]))
+    table = read(tmp_path / "t.csv")
+    assert table.feature_names.tolist() == ["a", "b"]
+    assert "it grows evenly with the rows, as clocks do; to use it: --keep at" in " ".join(table.report.lines())
+    assert read(tmp_path / "t.csv", Request(keep=("at",))).feature_names.tolist() == ["at", "a", "b"]

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.readers.kinds import UNDECIDED, Feature, encode, is_text, left_out, plain_feature, trimmed
+from tamis.io.readers.kinds import UNDECIDED, Feature, clock, encode, is_text, left_out, plain_feature, trimmed
 from tamis.io.readers.layout import is_number
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, merged, shell_word
@@ -102,7 +102,7 @@ def _features(frame: Frame, request: Request) -> tuple[list[Feature], list[Findi
                 column = pa.array(cells, pa.string())
             result = encode(name, column, request, decimal, keep=place in keep, levels=levels)
         if isinstance(result, Feature):
-            result = _unwanted(result, request) or result
+            result = _unwanted(result, request) or (None if place in keep or request.only else clock(result)) or result
         if request.only and not request.transpose:
             _check_selected(name, result, request)
         found += [result] if isinstance(result, Feature) else []

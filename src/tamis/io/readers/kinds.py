@@ -17,8 +17,8 @@ TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
 MAX_LEVELS = 40
 """Text with at most so many different values is a category."""
 
-MIN_COUNT = 10
-"""So many rows that are numbered from 0 or 1 on are no coincidence."""
+MIN_COUNT, MIN_STEPS = 10, 30
+"""So many rows that are numbered from 0 or 1 on are no coincidence, nor are so many equal steps from row to row."""
 
 MAX_ENCODED = 1000
 """A category that was asked for may have so many."""
@@ -104,6 +104,14 @@ def plain_feature(name: str, values: NDArray[Any], keep: bool, findings: tuple[F
             reason = f"numbers that {'differ in every row' if differ else 'have over 15 digits'}, as identifiers do"
             return left_out(name, reason, f"--keep {shell_word(name)}")
     return Feature(name, "number", values[:, None], (name,), None, findings)
+
+
+def clock(found: Feature) -> Finding | None:
+    """Return that a feature is left out because it grows evenly from row to row, if it does."""
+    steps = np.diff(found.values[:, 0])
+    if len(steps) < MIN_STEPS or not steps[0] or not np.allclose(steps, steps[0], rtol=1e-9, atol=0):
+        return None
+    return left_out(found.name, "it grows evenly with the rows, as clocks do", f"--keep {shell_word(found.name)}")
 
 
 def encode(
