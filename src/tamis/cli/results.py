@@ -19,7 +19,7 @@ from tamis.io.files import is_own, remove_leftovers, write_text
 from tamis.io.readers import Table, format_of
 from tamis.io.writers import TABULAR, WRITERS
 
-SCHEMA = "tamis-result/2"
+SCHEMA = "tamis-result/3"
 """Name and version of the layout of result.json; the version changes when a key changes its meaning or goes away."""
 
 NAMES = ("selections.csv", "scores.csv", "result.json")
