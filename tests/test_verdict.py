@@ -100,10 +100,15 @@ def test_noise_says_that_nothing_depends_on_anything(rng):
 
 
 def test_a_caution_is_added_where_neighbouring_rows_are_alike(rng):
-    drift = np.cumsum(rng.standard_normal((300, 12)), axis=0)
-    assert judge_table(drift, np.arange(4)).reasons[-1] == NEIGHBOURS_ALIKE
-    shuffled = drift[rng.permutation(300)]
+    clusters = 3.0 * np.repeat(np.arange(3), 100)[:, None] + rng.standard_normal((300, 12))
+    assert judge_table(clusters, np.arange(4)).reasons[-1] == NEIGHBOURS_ALIKE
+    shuffled = clusters[rng.permutation(300)]
     assert NEIGHBOURS_ALIKE not in judge_table(shuffled, np.arange(4)).reasons
+
+
+def test_features_that_drift_by_themselves_have_no_structure(rng):
+    drift = np.cumsum(rng.standard_normal((300, 12)), axis=0)
+    assert judge_table(drift, np.arange(4)) == Verdict(False, [NO_STRUCTURE])
 
 
 def test_the_verdict_tells_of_repeated_rows(rng):

@@ -6,6 +6,7 @@ and, for each, the group it belongs to: features of one group are copies of each
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 from sklearn.datasets import make_classification, make_moons
 
 Array = NDArray[np.float64]
@@ -204,6 +205,17 @@ def factor(rng: np.random.Generator, n: int, m: int) -> Block:
     m = max(3, m)
     loadings = rng.uniform(0.6, 0.95, m) * rng.choice([-1, 1], m)
     return each_its_own(_loaded(rng, rng.standard_normal((n, 1)), loadings[None]))
+
+
+def series(rng: np.random.Generator, n: int, m: int, phi: float) -> Array:
+    """Return autoregressive series ``x_t = φ x_(t−1) + noise``, each by itself."""
+    return lfilter([1], [1, -phi], rng.standard_normal((n + 200, m)), axis=0)[200:]
+
+
+def slow_factor(rng: np.random.Generator, n: int, m: int) -> Block:
+    """Series in time that follow one of them, as sensors of one process do."""
+    common, own = (series(rng, n, width, rng.uniform(0.9, 0.99)) for width in (1, max(3, m)))
+    return each_its_own(common / common.std() + rng.uniform(0.2, 0.6) * own / own.std(axis=0))
 
 
 def weak_factor(rng: np.random.Generator, n: int, m: int) -> Block:

@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from research.planted import blocks, discrete
 from research.planted.blocks import Array, Block
@@ -117,7 +116,7 @@ SIZED = (
 
 MIXED = (
     *("mixed_structures", "copied_nuisance", "correlated_nuisance", "moons_copied_nuisance", "lognormal_noise"),
-    *("censored_noise", "factor_nuisance", "slow_nuisance"),
+    *("censored_noise", "factor_nuisance", "slow_nuisance", "slow_factor"),
 )
 """Kinds that are made of others, or that have a nuisance of their own."""
 
@@ -174,6 +173,7 @@ def _informative(kind: str, rng: np.random.Generator, n: int, m: int) -> tuple[A
         "censored_noise": blocks.factor,
         "factor_nuisance": blocks.clusters,
         "slow_nuisance": blocks.clusters_in_order,
+        "slow_factor": blocks.slow_factor,
     }.get(kind)
     block, groups = (source or KINDS[kind])(rng, max(n, 300) if source is not None else n, min(m, 8) if source else m)
     law = "log-normal" if kind == "lognormal_noise" else "normal" if source is not None else None
@@ -202,9 +202,8 @@ def _nuisance(kind: str, rng: np.random.Generator, n: int, d: int, law: str | No
         places = np.arange(min(d, 300))
         root = np.linalg.cholesky((-0.25) ** np.abs(places[:, None] - places))
         return rng.standard_normal((n, len(places))) @ root.T
-    if kind == "slow_nuisance":  # neighbouring rows are alike, as in a time series
-        steps = rng.standard_normal((n + 200, min(d, 300)))
-        return lfilter([1], [1, -rng.uniform(0.9, 0.98)], steps, axis=0)[200:]
+    if kind in ("slow_nuisance", "slow_factor"):  # neighbouring rows are alike, as in a time series
+        return blocks.series(rng, n, min(d, 300), rng.uniform(0.9, 0.98))
     noise = noise_features(rng, n, d, law)
     if kind == "factor_nuisance":  # some features share a factor that nobody asked for
         some = slice(min(d // 2, int(rng.integers(10, 31))))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from research.ledger import Row, Trial
 from research.methods import takes_seed
+from research.planted.blocks import series
 from research.planted.kinds import log_uniform
 from tamis import SELECTORS, find_structure
 
@@ -30,9 +31,9 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
 }
 """Laws of tables of random sizes; "binary" has all rates."""
 
-SHAPES = ("wide", "narrow", "flags", "few among flags")
+SHAPES = ("wide", "narrow", "flags", "few among flags", "series")
 """Tables of any of the laws: 60 rows and 5,000 features, and 3 to 8 features; 1,000 to 3,000 flags that few rows carry,
-and 5 to 50 normal features among as many."""
+and 5 to 50 normal features among as many; series in time, each by itself, of at least 200 rows."""
 
 
 def noise_table(law: str, seed: int) -> Array:
@@ -45,6 +46,8 @@ def noise_table(law: str, seed: int) -> Array:
         return flags if law == "flags" else np.hstack([flags, rng.standard_normal((n, int(rng.integers(5, 51))))])
     if law == "wide":
         n, d = 60, 5000
+    if law == "series":
+        return series(rng, max(n, 200), d, rng.uniform())
     if law == "narrow":
         d = int(rng.integers(3, 9))
     drawn = list(LAWS)[rng.integers(len(LAWS))] if law in SHAPES else law

@@ -156,7 +156,7 @@ def _about_random(
 
 def halves_of(sample: Any, rng: np.random.Generator) -> list[Indices]:
     """Return the rows of two halves, dealt at random."""
-    return np.array_split(rng.permutation(sample.shape[0]), 2)
+    return [np.sort(half) for half in np.array_split(rng.permutation(sample.shape[0]), 2)]
 
 
 def explained_shares(sample: Any, lists: Sequence[Indices], structure: Structure, halves: list[Indices]) -> list[float]:

@@ -13,16 +13,11 @@ from tamis.structure.dependence import (
     strongest_dependence,
 )
 from tamis.structure.evidence import tail_probability
-from tamis.structure.sample import RankBasis, rank_basis
+from tamis.structure.sample import rank_basis
 
 
 def basis_of(X, n_shuffled=0, rng=None):
     return rank_basis(X, [np.arange(len(X))], n_shuffled, rng)
-
-
-def some_of(basis, features):
-    observed = None if basis.observed is None else basis.observed[features]
-    return RankBasis(basis.values[:, features], basis.present[:, features], observed, basis.law)
 
 
 def strongest(X):
@@ -68,10 +63,10 @@ def test_shapes_that_most_features_lack_are_multiplied_where_they_are(rng, missi
     continuous = np.flatnonzero(basis.present[1])
     # Of these alone, none lacks a shape.
     np.testing.assert_allclose(
-        dependence(some_of(basis, continuous), some_of(basis, continuous)), found[np.ix_(continuous, continuous)], 1e-5
+        dependence(basis.of(continuous), basis.of(continuous)), found[np.ix_(continuous, continuous)], 1e-5
     )
     # Of two binary ones, only the trends are compared.
-    binary = some_of(basis, np.setdiff1d(np.arange(12), continuous))
+    binary = basis.of(np.setdiff1d(np.arange(12), continuous))
     expected = dependence(binary, binary, PRODUCTS[:1])
     np.testing.assert_allclose(np.delete(np.delete(found, continuous, 0), continuous, 1), expected, 1e-5)
 
@@ -128,7 +123,7 @@ def test_shuffled_features_are_compared_with_the_others_alone(table, monkeypatch
     monkeypatch.setattr(module, "TILE", tile)
     basis = basis_of(table, 10, rng)
     found, null = strongest_dependence(basis, 7, rng)
-    T = dependence(some_of(basis, slice(7, None)), some_of(basis, slice(7)))
+    T = dependence(basis.of(slice(7, None)), basis.of(slice(7)))
     np.testing.assert_allclose(null, T.max(axis=1), rtol=1e-5)
     np.testing.assert_allclose(found.strength, strongest(table).strength, rtol=1e-5)
     np.testing.assert_array_equal(found.partner, strongest(table).partner)
@@ -179,7 +174,7 @@ def test_groups_in_wide_tables_are_found_without_comparing_all_pairs(wide, rng):
 def test_strengths_in_wide_tables_are_those_of_the_partners(wide, rng):
     found, _ = strongest_dependence(wide, 4000, rng)
     for j in (0, 50, 119, 3000):
-        pair = some_of(wide, [j]), some_of(wide, found.partner[[j]])
+        pair = wide.of([j]), wide.of(found.partner[[j]])
         assert found.strength[j] == pytest.approx(float(dependence(*pair)[0, 0]), rel=1e-4)
 
 

@@ -436,3 +436,28 @@ def test_features_with_modes_of_their_own_are_directions_beside_a_block(rng):
     structure = find_structure(np.c_[modes, block, rng.standard_normal((400, 15))], random_state=0)
     assert structure.n_directions == 3
     assert structure.modal.tolist() == [True] * 2 + [False] * 25
+
+
+def test_series_that_change_slowly_each_by_itself_are_no_structure(rng):
+    series = np.cumsum(rng.standard_normal((400, 30)), axis=0)
+    clusters = 6.0 * np.repeat(np.arange(4), 100)[:, None] + rng.standard_normal((400, 5))
+    structured = find_structure(np.hstack([clusters, series]), random_state=0).structured
+    assert structured[:5].all()
+    assert structured[5:].sum() <= 1
+
+
+def test_slow_series_with_common_innovations_are_structure(rng):
+    common, own = np.cumsum(rng.standard_normal((400, 1)), axis=0), np.cumsum(rng.standard_normal((400, 20)), axis=0)
+    own[:, :4] = common + 0.4 * own[:, :4]
+    structured = find_structure(own, random_state=0).structured
+    assert structured[:4].all()
+    assert structured[4:].sum() <= 1
+
+
+def test_slow_features_of_wide_tables_meet_in_buckets(rng, monkeypatch):
+    X = np.cumsum(rng.standard_normal((200, 300)), axis=0)
+    X[:, :40] = np.cumsum(rng.standard_normal((200, 1)), axis=0) + 0.3 * X[:, :40]
+    monkeypatch.setattr("tamis.structure.dependence.BUCKET", 8)
+    structured = find_structure(X, random_state=0).structured
+    assert structured[:40].mean() >= 0.9
+    assert structured[40:].mean() <= 0.05

@@ -1,9 +1,19 @@
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import rankdata
 
 from tamis.io.sources import RowBlocks
-from tamis.structure.sample import SHAPES, TAIL, largest_value, rank_basis, sample_rows, standardised, tied_places
+from tamis.structure.sample import (
+    CLIP,
+    INNOVATIONS,
+    SHAPES,
+    TAIL,
+    rank_basis,
+    sample_rows,
+    standardised,
+    tied_places,
+)
 
 
 def test_rows_are_drawn_where_there_are_too_many(rng):
@@ -62,6 +72,10 @@ def naive(x, n=None):
     return np.clip(kept, -largest_value(n or len(x)), largest_value(n or len(x)))
 
 
+def largest_value(n):
+    return min(CLIP, np.sqrt(n) / 4)
+
+
 @pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
 def test_shapes_of_ranks_are_those_of_gram_and_schmidt(rng, decimals):
     X = rng.standard_normal((80, 5)).round(decimals)
@@ -72,9 +86,9 @@ def test_shapes_of_ranks_are_those_of_gram_and_schmidt(rng, decimals):
 
 @pytest.mark.parametrize("decimals", [16, 1], ids=["distinct", "ties"])
 def test_shapes_are_orthonormal_over_the_rows(rng, decimals, monkeypatch):
-    monkeypatch.setattr("tamis.structure.sample.largest_value", lambda n: 100.0)
-    values = whole(rng.standard_normal((80, 300)).round(decimals)).values.astype(np.float64)
-    products = np.einsum("ajn,bjn->jab", values, values) / 80
+    monkeypatch.setattr("tamis.structure.sample.CLIP", 100.0)
+    values = whole(rng.standard_normal((6400, 30)).round(decimals)).values.astype(np.float64)
+    products = np.einsum("ajn,bjn->jab", values, values) / 6400
     np.testing.assert_allclose(products, np.broadcast_to(np.eye(len(SHAPES)), products.shape), atol=1e-5)
     np.testing.assert_allclose(values.mean(axis=2), 0, atol=1e-6)
 
@@ -121,10 +135,9 @@ def test_rare_values_are_drawn_in():
         assert whole(x[:, None]).values.max() == pytest.approx(most)
 
 
-def test_each_batch_has_its_own_ranks(rng, monkeypatch):
-    monkeypatch.setattr("tamis.structure.sample.largest_value", lambda n: 5.0)
-    X = rng.standard_normal((50, 4))
-    batches = [np.arange(0, 50, 2), np.arange(1, 50, 2)]
+def test_each_batch_has_its_own_ranks(rng):
+    X = rng.standard_normal((1000, 4))
+    batches = [np.arange(0, 1000, 2), np.arange(1, 1000, 2)]
     values = rank_basis(X, batches).values
     for rows in batches:
         np.testing.assert_array_equal(values[:, :, rows], whole(X[rows]).values)
@@ -150,3 +163,55 @@ def test_tied_places_are_the_first_and_the_last_of_equal_values():
     first, last = tied_places(np.array([[1.0, 1, 2, 3, 3, 3], [0.0, 1, 2, 3, 4, 5]]))
     assert first.tolist() == [[0, 0, 2, 3, 3, 3], [0, 1, 2, 3, 4, 5]]
     assert last.tolist() == [[1, 1, 2, 5, 5, 5], [0, 1, 2, 3, 4, 5]]
+
+
+def autoregressive(rng, phi, n, d):
+    return lfilter([1], [1, -phi], rng.standard_normal((n + 200, d)), axis=0)[200:]
+
+
+@pytest.mark.parametrize("phi", [0.7, 0.9, 0.98, 1.0])
+def test_series_in_time_are_slow(rng, phi):
+    X = autoregressive(rng, phi, 500, 40)
+    assert whole(X).memory.slow.mean() >= 0.95
+    assert whole(X[rng.permutation(500)]).memory is None
+
+
+def test_sorted_tables_are_not_slow(rng):
+    groups = rng.uniform(0, 5, (10, 40))[np.repeat(np.arange(10), 50)]
+    curve = np.sin(np.linspace(0, 1, 500)[:, None] * rng.uniform(2, 9, 40) + rng.uniform(0, 6, 40))
+    noise = rng.standard_normal((500, 40))
+    tables = (
+        noise,
+        groups,
+        groups + noise,
+        curve,
+        curve + 0.2 * noise,
+        np.sort(noise, axis=0),
+        np.sort(groups, axis=0),
+    )
+    for X in tables:
+        assert whole(X).memory is None
+
+
+def test_rows_of_slow_features_count_by_their_autocorrelations(rng):
+    X = np.column_stack([autoregressive(rng, 0.9, 400, 2), rng.standard_normal((400, 2))])
+    basis = whole(X)
+    x = basis.values[0].astype(float)
+    alike = np.array([True, True, False, False])
+    assert basis.memory.slow.tolist() == alike.tolist()
+    rho = np.array([[(z[lag:] * z[:-lag]).sum() / (z * z).sum() for lag in range(1, 101)] for z in x]) * alike[:, None]
+    np.testing.assert_allclose(basis.memory.rows_in_one(basis.memory), np.maximum(1 + 2 * rho @ rho.T, 1), rtol=1e-4)
+    assert basis.memory.of(slice(2, 4)).rows_in_one(basis.memory.of(slice(2, 4))) is None
+
+
+def test_the_innovations_of_slow_features_are_what_rows_add(rng):
+    X = autoregressive(rng, 0.9, 400, 3)
+    X[7, 1] = np.nan
+    basis = whole(X)
+    x = basis.values[0].astype(float)
+    for j, z in enumerate(x):
+        added = z[1:] - (z[1:] * z[:-1]).sum() / (z * z).sum() * z[:-1]
+        observed = np.delete(np.arange(1, 400), 6) if j == 1 else np.arange(1, 400)
+        correlation = np.corrcoef(basis.values[INNOVATIONS, j, observed], rankdata(added[observed - 1]))[0, 1]
+        assert correlation == pytest.approx(1, abs=1e-3)
+    assert basis.values[INNOVATIONS, 1, 7] == 0

@@ -162,7 +162,8 @@ def state_problem(
         loadings = np.zeros((len(read), directions.loadings.shape[1]), np.float32)
         # Directions are of z-scores, and features may be scaled otherwise.
         units = spread[positions] / task.statistics.std[directions.features]
-        loadings[positions] = directions.goal_of(task.k) * units[:, None]
+        gains = directions.gains if task.k > len(directions.gains) else 1.0
+        loadings[positions] = directions.loadings * np.sqrt(gains) * units[:, None]
         scaling = Scaling(read, center, spread, np.flatnonzero(shown[matter]), torch.from_numpy(loadings))
         used, targets = used[shown], Targets(n_directions=loadings.shape[1])
     elif len(used) > MAX_TARGETS:

@@ -11,14 +11,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import randomized_svd
 
-from tamis.structure.sample import MIN_FEATURES, Indices, RankBasis
+from tamis.structure.sample import INNOVATIONS, MIN_FEATURES, Indices, RankBasis
 
 Array = NDArray[np.float64]
 Products = tuple[tuple[int, int], ...]
 PRODUCTS: Products = ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 3))
 """Shapes of one feature and of another, by their place in the basis, whose correlations are compared."""
 
-SINGLE = (0, 1, 3)
+SINGLE = (0, 1, 3, INNOVATIONS)
 """Shapes whose correlation with the same shape of another feature is evidence by itself."""
 
 Pairs = tuple[Any, Any, Products, bool]
@@ -75,15 +75,16 @@ def strongest_dependence(
     # A shuffled feature is of no group.
     groups = None if owner is None else np.append(owner, np.full(total - d, -1))
     stages: list[Iterable[Pairs]]
+    products = PRODUCTS if basis.memory is None else (*PRODUCTS, (INNOVATIONS, INNOVATIONS))
     if all_pairs:
         starts = [*range(0, d, TILE), *range(d, total, TILE)]
         tiles = [slice(start, min(start + TILE, d if start < d else total)) for start in starts]
         known = [(number, tile) for number, tile in enumerate(tiles) if tile.start < d]
         # What two different tiles of the first d find holds for both.
-        stages = [[(rows, tile, PRODUCTS, tile.start < rows.start < d) for i, tile in known for rows in tiles[i:]]]
+        stages = [[(rows, tile, products, tile.start < rows.start < d) for i, tile in known for rows in tiles[i:]]]
     else:
         # What generates the hubs runs when the buckets have been compared.
-        stages = [_buckets(basis, d, rng), _hubs(found, d, rng)]
+        stages = [_buckets(basis, d, products, rng), _hubs(found, d, products, rng)]
     # Copies meet in one tile only, but in several buckets.
     n_jobs, count = None if total > MIN_FEATURES else 1, np.add if all_pairs else np.maximum
     for pairs in stages:
@@ -115,9 +116,11 @@ def dependence_on_components(
         edges = np.hstack([edges, [np.arange(d), first[group]]])
     n_sets, label = connected_components(coo_array((np.ones(edges.shape[1]), edges), shape=(d, d)), directed=False)
     part, trends, shuffled = rng.integers(N_PARTS, size=n_sets)[label], basis.values[0], np.arange(d, len(basis.law))
+    if basis.memory is not None:  # what slow features share may be no more than that they are slow
+        part[basis.memory.slow[:d]] = N_PARTS
     strength, null = np.full(d, -np.inf), [np.empty(0)]
     for number in range(N_PARTS):
-        own, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
+        own, others = np.flatnonzero(part == number), np.flatnonzero((part != number) & (part < N_PARTS))
         if len(others) < N_COMPONENTS or not len(own):
             continue
         if len(others) > MAX_SUMMARISED:
@@ -141,12 +144,9 @@ def _compare(
     With it are the partner, the number of near copies among the partners, and one of them, -1 without any.
     """
     n_shapes, found = max(products)[0] + 1, []
-    known = [None if basis.observed is None else basis.observed[some] for some in (rows, partners)]
-    first = RankBasis(basis.values[:n_shapes, rows], basis.present[:n_shapes, rows], known[0], basis.law)
-    if isinstance(rows, slice):
-        second = RankBasis(basis.values[:n_shapes, partners], basis.present[:n_shapes, partners], known[1], basis.law)
-    else:  # the partners in a bucket are the first ones of its features
-        second = RankBasis(first.values[:, : len(partners)], first.present[:, : len(partners)], known[1], basis.law)
+    first = basis.of(rows, n_shapes)
+    # The partners in a bucket are the first ones of its features.
+    second = basis.of(partners, n_shapes) if isinstance(rows, slice) else first.of(slice(len(partners)))
     T = dependence(first, second, products)
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
@@ -179,9 +179,11 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     has_left, has_right = first.present[[a for a, _ in products]], second.present[[b for _, b in products]]
     total = (1 - has_left.T.astype(np.float32) @ has_right.astype(np.float32)) * np.float32(COST * n)
     single, room = np.zeros_like(total), np.empty_like(total)
-    met, of_copies = None, float(n) ** 2
+    met, slower, of_copies = None, None, float(n) ** 2
     if first.observed is not None:
         met, of_copies = _where_both_are_observed(first, second)
+    if first.memory is not None and second.memory is not None:
+        slower = first.memory.rows_in_one(second.memory)
     for (a, b), left, right in zip(products, has_left, has_right, strict=True):
         # Of counts and rare features most lack most shapes, which are 0 and need not be multiplied.
         some = (a or b) and left.sum() * right.sum() < total.size / 2
@@ -193,6 +195,8 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
             copies = np.flatnonzero(squares >= NEAR_COPY**2 * of_copies)
         if met is not None:
             squares /= met[where]
+        if slower is not None and a != INNOVATIONS:
+            squares /= slower[where]
         total[where] += squares
         if a == b in SINGLE:
             single[where] = np.maximum(single[where], squares)
@@ -218,7 +222,7 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     return np.maximum(met, 1 / n), np.maximum((energy_x @ in_y.T) * (in_x @ energy_y.T), 1e-9)
 
 
-def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
+def _buckets(basis: RankBasis, d: int, every: Products, rng: np.random.Generator) -> Iterator[Pairs]:
     """Yield features that are similar or opposite to each other, with those of them that are not shuffled.
 
     Features are ordered by the signs of random projections, which similar ones share (locality-sensitive hashing,
@@ -232,7 +236,7 @@ def _buckets(basis: RankBasis, d: int, rng: np.random.Generator) -> Iterator[Pai
     curved = [number % 4 == 3 for number in range(ROUNDS if total <= MANY else 2 * ROUNDS)]
     drawn = ((rng.standard_normal((n, BITS)), rng.random(total) < 0.5 if turn else None) for turn in curved)
     orders = Parallel(require="sharedmem")(delayed(_order)(basis.values, mixed, *some) for some in drawn)
-    for order, products in zip(orders, (PRODUCTS if turn else PRODUCTS[:1] for turn in curved), strict=True):
+    for order, products in zip(orders, (every if turn else every[:1] for turn in curved), strict=True):
         for bucket in np.array_split(order, max(1, total // BUCKET)):
             bucket = np.sort(bucket)
             if bucket[0] < d:  # else all are shuffled
@@ -253,7 +257,7 @@ def _order(
     return mixed[np.argsort(codes[mixed], kind="stable")]
 
 
-def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]:
+def _hubs(found: Strongest, d: int, products: Products, rng: np.random.Generator) -> Iterator[Pairs]:
     """Yield all features with some of those that depend on others more than any shuffled feature does.
 
     A group of which two have met is then known to all its members.
@@ -262,4 +266,4 @@ def _hubs(found: Strongest, d: int, rng: np.random.Generator) -> Iterator[Pairs]
     hubs, total = np.sort(rng.permutation(known)[:TILE]), len(found.strength)
     if len(hubs):
         for start in range(0, total, TILE):
-            yield slice(start, min(start + TILE, total)), hubs, PRODUCTS, False
+            yield slice(start, min(start + TILE, total)), hubs, products, False

@@ -51,10 +51,6 @@ class Directions:
         """Return the directions of the rows of a standardised table, in its precision."""
         return Z[:, self.features] @ self.loadings.astype(Z.dtype, copy=False)
 
-    def goal_of(self, k: int) -> Array:
-        """Return the loadings of what k features are to explain: of more than there are directions, by their gains."""
-        return self.loadings * np.sqrt(self.gains) if k > len(self.gains) else self.loadings
-
 
 def principal_directions(
     Z: Array, features: Indices, weights: Array, n_copies: Indices, modal: NDArray[np.bool_], rng: np.random.Generator

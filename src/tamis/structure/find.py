@@ -19,11 +19,12 @@ from tamis.structure.directions import Directions, principal_directions
 from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
 from tamis.structure.sample import (
     BLOCK,
+    CLIP,
+    INNOVATIONS,
     MAX_CELLS,
     Indices,
     RankBasis,
     dense_features,
-    largest_value,
     rank_basis,
     rows_of_batches,
     sample_rows,
@@ -222,6 +223,8 @@ def examine(
     together = tail_probability(strength, null, laws=(law, of_null))
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
+    if basis.memory is not None:  # a slow feature dwells here and there, which looks like modes
+        modes[basis.memory.slow[: len(features)]] = 1.0
     evidence = combined(np.array([pvalues, together, modes]))
     d = sample.shape[1]
     every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
@@ -244,12 +247,12 @@ def examine(
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
     """Return the features that vary, and whose dependence could be told from chance, with their values.
 
-    A feature that differs from 0 in s of n rows has a basis of at most c there, so that ``n r²`` is at most
-    ``c⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
+    A feature that differs from 0 in s of n rows has a basis of at most ``c = min(5, √n/4)`` there, so that ``n r²`` is
+    at most ``c⁴ s² / n``. Of a sparse table too wide to be made dense, those that most rows carry are tested.
     """
     n = sample.shape[0]
     carried = np.asarray((sample != 0).sum(axis=0)).ravel()
-    features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / largest_value(n) ** 2)
+    features = np.flatnonzero(carried >= np.sqrt(MIN_STRENGTH * n) / min(CLIP**2, n / 16))
     if issparse(sample) and len(features) * n > MAX_CELLS:
         features = np.sort(features[np.argsort(-carried[features], kind="stable")[: MAX_CELLS // n]])
     X = dense_features(sample, features)
@@ -264,7 +267,7 @@ def _explained(basis: RankBasis, found: Strongest) -> NDArray[np.float64]:
     """
     share, known, n = np.zeros(len(found.partner)), np.flatnonzero(found.partner >= 0), basis.values.shape[2]
     for some in np.array_split(known, max(1, len(known) // BLOCK)):
-        left, right = basis.values[:, some], basis.values[:, found.partner[some]]
+        left, right = (basis.values[:INNOVATIONS, of] for of in (some, found.partner[some]))
         squares = (np.einsum("ajn,bjn->abj", left, right) / n) ** 2
         share[some] = squares.sum(axis=1).max(axis=0) - len(squares) / n
     return np.clip(share, 0.0, 1.0)

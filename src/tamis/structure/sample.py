@@ -1,4 +1,4 @@
-"""Rows of a table, drawn at random, and their features as z-scores or as orthonormal shapes of their ranks."""
+"""Rows of a table, drawn at random, their order, and their features as z-scores or as shapes of their ranks."""
 
 from typing import Any, NamedTuple
 
@@ -107,12 +107,16 @@ def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> li
 
 
 Indices = NDArray[np.intp]
+Values = NDArray[np.float32]
 
 TAIL = 5
 """The shape that comes after the polynomials of degree 1 to 4."""
 
 SHAPES = (1, 2, 4, TAIL)
 """Shapes that are kept: a trend, a middle against both ends, a finer even shape, and the two ends."""
+
+INNOVATIONS = len(SHAPES)
+"""Place, after these shapes, of the trend of what rows add to the rows before them, which slow features have."""
 
 CLIP = 5.0
 """Largest basis value, in tables of at least 400 rows. A feature that few rows carry has values beyond it there;
@@ -127,27 +131,69 @@ MIN_REST = 0.05
 BLOCK = 256
 """Features whose shapes are computed at a time, so that what is computed on the way stays in the cache."""
 
-
 MIN_FEATURES = 2048
 """Of no more features, threads cost more than they gain."""
+
+
+MIN_ORDERED = 20
+"""Of fewer rows, the order tells nothing."""
+
+LAGS = (1, 3, 9)
+"""Rows between those whose differences are compared."""
+
+LARGEST = 0.05
+"""Share of the differences, the largest ones, that is left out: sorted groups of rows differ where they meet."""
+
+MIN_KEPT, MAX_GROWTH = 0.45, 4.5
+"""Bounds of how the differences of a slow feature grow with the lag: the shares are 0 for independent rows or noisy
+groups, 2 and 3 for a random walk, 8 and 9 for a smooth curve."""
+
+
+class Memory(NamedTuple):
+    """Which features are slow, and where the autocorrelations (places, n_lags) over the rows of each feature are.
+
+    Those at place 0 are 0: of features whose neighbouring rows are not alike.
+    """
+
+    slow: NDArray[np.bool_]
+    place: NDArray[np.intp]
+    correlations: Values
+
+    def of(self, some: Any) -> "Memory":
+        """Return that of some features."""
+        return Memory(self.slow[some], self.place[some], self.correlations)
+
+    def rows_in_one(self, others: "Memory") -> Values | None:
+        """Return how many rows of two features tell as much as an independent one, for all pairs; None if all are fast.
+
+        With the autocorrelations ρ at lags l, ``1 + 2 Σ_l ρ_i(l) ρ_j(l)`` if one is slow (Bartlett, 1935), else 1.
+        """
+        either = self.slow[:, None] | others.slow
+        if not either.any():
+            return None
+        left, right = (memory.correlations[memory.place] for memory in (self, others))
+        return np.where(either, np.maximum(1 + 2 * left @ right.T, 1), np.float32(1))
 
 
 class RankBasis(NamedTuple):
     """Basis values (shapes, n_features, n_rows), which shapes a feature has, its cells that are not missing, its law.
 
     Values have mean 0 and, but for clipping, variance 1; they are 0 in missing cells and for shapes that are absent.
-    Where no cell of any feature is missing, ``observed`` (n_features, n_rows) is None. Laws are numbers.
+    Where no cell of any feature is missing, ``observed`` (n_features, n_rows) is None. Laws are numbers. The memory is
+    None where no feature is slow.
     """
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
     observed: NDArray[np.bool_] | None
     law: Indices
+    memory: Memory | None
 
-
-def largest_value(n: int) -> float:
-    """Return the largest basis value in n rows: of few rows, one alone must not decide."""
-    return min(CLIP, float(np.sqrt(n)) / 4)
+    def of(self, some: Any, n_shapes: int | None = None) -> "RankBasis":
+        """Return the first shapes of some features."""
+        observed = None if self.observed is None else self.observed[some]
+        memory = None if self.memory is None else self.memory.of(some)
+        return RankBasis(self.values[:n_shapes, some], self.present[:n_shapes, some], observed, self.law[some], memory)
 
 
 def rank_basis(
@@ -157,17 +203,26 @@ def rank_basis(
 
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
     ``p_g`` is ``p_{g−1} · u``, and at last ``−sign(v) log(1 − |v|)`` of the ranks v from -1 to 1, made orthogonal to
-    ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; :data:`SHAPES` are kept. A missing cell, NaN in X,
+    ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; :data:`SHAPES` are kept, and the trend of the
+    innovations of slow features (:func:`row_memory`). A missing cell, NaN in X,
     is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again. Shuffled
     features are drawn among the others, as many of each law, with their rows shuffled within batches.
     """
     (n, d), rng = X.shape, np.random.default_rng(0) if rng is None else rng
-    values = np.zeros((len(SHAPES), d + n_shuffled, n), dtype=np.float32)
+    # Where no feature is slow, the place of innovations is not written to, and takes no memory.
+    values = np.zeros((len(SHAPES) + 1, d + n_shuffled, n), dtype=np.float32)
     present = np.zeros(values.shape[:2], dtype=bool)
     blocks = (slice(start, min(start + BLOCK, d)) for start in range(0, d, BLOCK))
     parallel = Parallel(None if d > MIN_FEATURES else 1, require="sharedmem")
-    parallel(delayed(_fill)(values[:, block], present[:, block], X[:, block], batches) for block in blocks)
-    missing = np.isnan(X.T)
+    shapes = values[:INNOVATIONS], present[:INNOVATIONS]
+    parallel(delayed(_fill)(*(part[:, block] for part in shapes), X[:, block], batches) for block in blocks)
+    missing, memory = np.isnan(X.T), row_memory(values[0, :d], n_shuffled)
+    if memory is None:
+        values, present = shapes
+    else:
+        added = np.where(missing[memory.slow[:d]].T, np.nan, innovations(values[0], memory))
+        values[INNOVATIONS, memory.slow] = rank_basis(added, batches).values[0]
+        present[INNOVATIONS] = memory.slow
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
     energy, fourth = (np.einsum(",".join(["ij"] * power) + "->i", *[values[0, :d]] * power) for power in (2, 4))
     law, order = np.digitize((~missing).sum(axis=1) * fourth / np.maximum(energy, 1e-9) ** 2, KURTOSES), np.arange(n)
@@ -182,7 +237,50 @@ def rank_basis(
         values[:, place] = values[:, feature, order]
         if observed is not None:
             observed[place] = observed[feature, order]
-    return RankBasis(values, present, observed, np.r_[law, law[drawn]])
+    return RankBasis(values, present, observed, np.r_[law, law[drawn]], memory)
+
+
+def row_memory(trends: Values, n_shuffled: int) -> Memory | None:
+    """Compute which features are slow from their trends (n_features, n_rows); None if no feature is.
+
+    A feature is slow if neighbouring rows are alike above chance, and its differences grow as those of a random walk
+    do. With ``v_l`` the mean square of the differences of rows l apart, the largest twentieth left out, that is
+    ``(v_3 − v_1) / v_1 > 0.45``: what noise adds, as around sorted groups, is as large over one row as over three; and
+    ``(v_9 − v_3) / (v_3 − v_1) < 4.5``: along a smooth curve, or in a sorted feature, it grows as the square of l. The
+    shuffled features that follow are not slow.
+    """
+    d, n = trends.shape
+    energy = np.maximum(np.einsum("ij,ij->i", trends, trends), 1e-9)
+    following = np.einsum("ij,ij->i", trends[:, 1:], trends[:, :-1]) / energy
+    alike = np.flatnonzero((following > max(3.0, np.sqrt(2 * np.log(max(d, 1)))) / np.sqrt(n)) & (n >= MIN_ORDERED))
+    blocks, slow = np.array_split(alike, len(alike) // BLOCK + 1), np.zeros(d + n_shuffled, bool)
+    for some in blocks if len(alike) else ():
+        one, three, nine = (_difference(trends[some], lag) for lag in LAGS)
+        slow[some] = (three - one > MIN_KEPT * one) & (nine - three < MAX_GROWTH * (three - one))
+    if not slow.any():
+        return None
+    place, correlations = np.zeros(d + n_shuffled, np.intp), np.zeros((len(alike) + 1, n // 4), np.float32)
+    place[alike] = np.arange(1, len(alike) + 1)
+    for some in blocks:
+        spectrum = np.abs(np.fft.rfft(trends[some], 2 * n, axis=1)) ** 2
+        correlations[place[some]] = np.fft.irfft(spectrum, axis=1)[:, 1 : n // 4 + 1] / energy[some, None]
+    return Memory(slow, place, correlations)
+
+
+def _difference(trends: Values, lag: int) -> Values:
+    """Return the mean square of the differences of rows some rows apart, the largest left out, of each feature."""
+    squares = (trends[:, lag:] - trends[:, :-lag]) ** 2
+    size = int((1 - LARGEST) * squares.shape[1])
+    means: Values = np.partition(squares, size, axis=1)[:, :size].mean(axis=1)
+    return means
+
+
+def innovations(trends: Values, memory: Memory) -> Values:
+    """Return ``x_t − ρ(1) x_(t−1)`` (n_rows, n_slow): what rows of slow features add to the rows before them."""
+    slow = memory.slow[: len(trends)]
+    x, rho = trends[slow].T, memory.correlations[memory.place[: len(trends)][slow], 0]
+    x[1:] -= rho * x[:-1]
+    return x
 
 
 def tied_places(ordered: NDArray[np.float64]) -> tuple[Indices, Indices]:
@@ -200,7 +298,8 @@ def _fill(
     values: NDArray[np.float32], present: NDArray[np.bool_], X: NDArray[np.floating], batches: list[Indices]
 ) -> None:
     """Compute the kept shapes of features X (n, d) within batches into values (shapes, d, n), and which are present."""
-    most, whole = largest_value(len(X)), np.ascontiguousarray(X.T, dtype=np.float64)
+    # Of few rows, one alone must not decide.
+    most, whole = min(CLIP, np.sqrt(len(X)) / 4), np.ascontiguousarray(X.T, dtype=np.float64)
     for rows in batches:
         # Rows are sorted, so that a batch of all of them needs no copy.
         where: Any = slice(None) if len(rows) == len(X) else rows
