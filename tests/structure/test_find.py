@@ -461,3 +461,11 @@ def test_slow_features_of_wide_tables_meet_in_buckets(rng, monkeypatch):
     structured = find_structure(X, random_state=0).structured
     assert structured[:40].mean() >= 0.9
     assert structured[40:].mean() <= 0.05
+
+
+def test_features_that_share_a_season_are_structure(rng):
+    season = 1.5 * np.sin(2 * np.pi * np.arange(800)[:, None] / 20) + rng.standard_normal((800, 4))
+    X = np.hstack([season, rng.standard_normal((800, 20)), np.cumsum(rng.standard_normal((800, 4)), axis=0)])
+    structured = find_structure(X, random_state=0).structured
+    assert structured[:4].all()
+    assert structured[4:].sum() <= 1

@@ -116,7 +116,7 @@ SHAPES = (1, 2, 4, TAIL)
 """Shapes that are kept: a trend, a middle against both ends, a finer even shape, and the two ends."""
 
 INNOVATIONS = len(SHAPES)
-"""Place, after these shapes, of the trend of what rows add to the rows before them, which slow features have."""
+"""Place, after these shapes, of the trend of what rows add to the rows before them, where some features are slow."""
 
 CLIP = 5.0
 """Largest basis value, in tables of at least 400 rows. A feature that few rows carry has values beyond it there;
@@ -204,8 +204,8 @@ def rank_basis(
     Ranks make the basis free of the law and of monotone transforms of a feature. With ``u`` the standardised ranks,
     ``p_g`` is ``p_{g−1} · u``, and at last ``−sign(v) log(1 − |v|)`` of the ranks v from -1 to 1, made orthogonal to
     ``1, p_1, …, p_{g−1}`` over the rows and scaled to variance 1; :data:`SHAPES` are kept, and the trend of the
-    innovations of slow features (:func:`row_memory`). A missing cell, NaN in X,
-    is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again. Shuffled
+    innovations of features whose neighbouring rows are alike, if one is slow (:func:`row_memory`). A missing cell, NaN
+    in X, is 0, and the other cells of its feature are scaled so that the mean square over all rows is 1 again. Shuffled
     features are drawn among the others, as many of each law, with their rows shuffled within batches.
     """
     (n, d), rng = X.shape, np.random.default_rng(0) if rng is None else rng
@@ -220,9 +220,9 @@ def rank_basis(
     if memory is None:
         values, present = shapes
     else:
-        added = np.where(missing[memory.slow[:d]].T, np.nan, innovations(values[0], memory))
-        values[INNOVATIONS, memory.slow] = rank_basis(added, batches).values[0]
-        present[INNOVATIONS] = memory.slow
+        alike = np.flatnonzero(memory.place)
+        added = np.where(missing[alike].T, np.nan, innovations(values[0, alike], memory.of(alike)))
+        values[INNOVATIONS, alike], present[INNOVATIONS, alike] = rank_basis(added, batches).values[0], True
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
     energy, fourth = (np.einsum(",".join(["ij"] * power) + "->i", *[values[0, :d]] * power) for power in (2, 4))
     law, order = np.digitize((~missing).sum(axis=1) * fourth / np.maximum(energy, 1e-9) ** 2, KURTOSES), np.arange(n)
@@ -276,10 +276,9 @@ def _difference(trends: Values, lag: int) -> Values:
 
 
 def innovations(trends: Values, memory: Memory) -> Values:
-    """Return ``x_t − ρ(1) x_(t−1)`` (n_rows, n_slow): what rows of slow features add to the rows before them."""
-    slow = memory.slow[: len(trends)]
-    x, rho = trends[slow].T, memory.correlations[memory.place[: len(trends)][slow], 0]
-    x[1:] -= rho * x[:-1]
+    """Return ``x_t − ρ(1) x_(t−1)`` (n_rows, n_features): what rows add to the rows before them."""
+    x = trends.T.copy()
+    x[1:] -= memory.correlations[memory.place, 0] * trends.T[:-1]
     return x
 
 
