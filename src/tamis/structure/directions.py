@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from tamis.structure.evidence import STRICT_FDR, multimodality_pvalues
@@ -16,12 +17,12 @@ Array = NDArray[np.float64]
 SHUFFLED_TABLES = 2
 """Shuffled tables whose eigenvalues tell what chance reaches."""
 
-MIN_EXAMINED = 256
-"""Directions of largest variance, at least, among which those above chance are found; others count for little."""
-
-MIN_CORRELATION = 0.2
+MIN_CORRELATION = 0.3
 """How much the features of a direction that others would hide must correlate on average: weak dependence of all on all,
 as of neighbours in a chain, is no block."""
+
+MAX_TURNS = 50
+"""Steps of the varimax rotation, at most; most end after ten."""
 
 MIN_LEFT = 0.5
 """Least share of a feature with several modes that other directions have to leave for it to be one."""
@@ -60,11 +61,7 @@ def principal_directions(
     With weights w and ``Y = Z diag(√w)``, let ``λ_1 ≥ λ_2 ≥ …`` be the eigenvalues and ``v_c`` the eigenvectors of
     ``YᵀY``. Directions count up to the last before one does not exceed that of the same place of Y with every feature
     shuffled by itself (parallel analysis, Horn 1965); the first one always counts. Many similar features raise that
-    chance for others. So the directions that count are taken out of Y, and of the others those count, too, that exceed
-    the largest eigenvalue of what is left, shuffled, and whose features are alike; again while there are new ones. With
-    ``a_j`` the number of near copies of feature j and itself, which count as one, features of a direction are alike if
-    ``(q_c − 1) / (p_c − 1)``, about their mean correlation, exceeds 0.2: ``q_c = λ_c / (n Σ_j a_j w_j v_jc²)`` is 1 for
-    independent features, and ``p_c = 1 / Σ_j a_j v_jc⁴`` is their number.
+    chance for others, so that those they hide follow (:func:`_hidden`).
 
     A feature with several modes of which all these leave more than half is a direction, too. Directions with several
     modes themselves, at the level 0.01, have the gain 8, others 1.
@@ -76,21 +73,11 @@ def principal_directions(
     values, vectors = (part[..., ::-1] for part in np.linalg.eigh(_gram(Z, roots)))
     counts = np.logical_and.accumulate(values > np.maximum(chance, 1e-9 * values[0]))
     counts[0] = True
-    n_examined = min(int((values > 1e-9 * values[0]).sum()), max(MIN_EXAMINED, 2 * int(counts.sum())))
-    values, vectors, counts = values[:n_examined], vectors[:, :n_examined], counts[:n_examined]
+    values, vectors = values[counts], vectors[:, counts]
     if n < d:
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
-    as_one, squares = 1.0 + n_copies, vectors**2
-    shared, n_alike = values / (n * ((as_one * weights) @ squares)), 1 / (as_one @ squares**2)
-    alike = shared - 1 > MIN_CORRELATION * (n_alike - 1)
-    while (alike & ~counts).any():
-        left = _gram(Z, roots, rng, vectors[:, counts])
-        largest = eigsh(left, 1, return_eigenvectors=False, v0=rng.standard_normal(len(left)))
-        hidden = alike & ~counts & (values > largest)
-        if not hidden.any():
-            break
-        counts |= hidden
-    values, vectors = values[counts], vectors[:, counts]
+    hidden = _hidden(Z, Z @ (roots[:, None] * vectors), 1.0 + n_copies, rng)
+    vectors, values = np.hstack([vectors, hidden]), np.r_[values, ((Z @ (roots[:, None] * hidden)) ** 2).sum(axis=0)]
     n_lone = 0
     if modal.any():
         # They count as a feature that its partner explains wholly; by its share none would hold its own beside a block.
@@ -107,19 +94,59 @@ def principal_directions(
 def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken: Array | None = None) -> Array:
     """Return the smaller one of ``YᵀY`` and ``YYᵀ``, which share their positive eigenvalues, of ``Y = Z diag(√w)``.
 
-    Directions may be taken out of Y first, and its features shuffled, each by itself.
+    Orthonormal columns ``taken`` may be regressed out first, and the features shuffled, each by itself.
     """
     n, d = Z.shape
     gram, width = np.zeros((min(n, d),) * 2), d if d <= n else BLOCK
-    scores = None if taken is None else Z @ (roots[:, None] * taken)
     for start in range(0, d, width):
         some = slice(start, start + width)
-        Y = Z[:, some] * roots[some]
-        if taken is not None and scores is not None:
-            Y -= scores @ taken[some].T
+        Y = Z[:, some] if taken is None else Z[:, some] - taken @ (taken.T @ Z[:, some])
+        Y = Y * roots[some]
         Y = Y if rng is None else rng.permuted(Y, axis=0)
         gram += Y.T @ Y if d <= n else Y @ Y.T
     return gram
+
+
+def _hidden(Z: Array, F: Array, as_one: NDArray[np.floating], rng: np.random.Generator) -> Array:
+    """Return unit vectors (d, r) of weaker directions that directions F hide.
+
+    F is regressed out of the features, of which near copies count as one: with ``a_j`` their number, each is divided by
+    ``√a_j``. The eigenvectors whose eigenvalues exceed the largest one of these features, shuffled, are turned by the
+    varimax rotation (Kaiser, 1958), since those of similar blocks mix them. Of the directions ``v_c`` so turned, with
+    the eigenvalues ``λ_c``, those count whose features are alike: ``(q_c − 1) / (p_c − 1)``, about their mean
+    correlation, is over 0.3, where ``q_c = λ_c / n`` is 1 for independent features and ``p_c = 1 / Σ_j a_j v_jc⁴`` is
+    their number. They hide others in turn, and are taken out, too, until there are no new ones.
+    """
+    (n, d), roots, taken = Z.shape, 1 / np.sqrt(as_one), np.linalg.qr(F)[0]
+    values, vectors = eigh(_gram(Z, roots, taken=taken), subset_by_value=(n, np.inf))
+    if n < d:
+        vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
+    counts = np.zeros(len(values), dtype=bool)
+    while not counts.all():
+        shuffled = _gram(Z, roots, rng, np.linalg.qr(np.hstack([F, Z @ (roots[:, None] * vectors[:, counts])]))[0])
+        largest = eigsh(shuffled, 1, return_eigenvectors=False, v0=rng.standard_normal(len(shuffled)))
+        above = np.flatnonzero(~counts & (values > largest))
+        turn = _varimax(vectors[:, above])
+        vectors[:, above], values[above] = vectors[:, above] @ turn, values[above] @ turn**2
+        alike = values / n - 1 > MIN_CORRELATION * (1 / (as_one @ vectors**4) - 1)
+        if not alike[above].any():
+            break
+        counts[above] = alike[above]
+    hidden: Array = vectors[:, counts]
+    return hidden
+
+
+def _varimax(V: Array) -> Array:
+    """Return the rotation R of orthonormal columns V under which the squares of ``V R`` vary most in each column."""
+    turn, reached = np.eye(V.shape[1]), 0.0
+    for _ in range(MAX_TURNS if len(turn) else 0):
+        W = V @ turn
+        left, sizes, right = np.linalg.svd(V.T @ (W**3 - W * (W**2).mean(axis=0)))
+        turn = left @ right
+        if sizes.sum() < reached * (1 + 1e-4):
+            break
+        reached = sizes.sum()
+    return turn
 
 
 def _lone_modes(Z: Array, F: Array, modal: Indices) -> Indices:
