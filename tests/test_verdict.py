@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from tamis.structure.directions import principal_directions
 from tamis.structure.pursuit import RIDGE
-from tamis.structure.sample import kept_rows, standardised
+from tamis.structure.sample import standardised
 from tamis.verdict import (
     NEIGHBOURS_ALIKE,
     NO_STRUCTURE,
@@ -193,13 +193,6 @@ def test_lists_longer_than_the_rows_are_explained_by_the_same_regression(rng):
         predicted = model.predict(Z[held]).reshape(unseen.shape)
         error, total = error + ((unseen - predicted) ** 2).sum(), total + (unseen**2).sum()
     assert explained_shares(X, [np.arange(100)], structure, halves)[0] == pytest.approx(1 - error / total)
-
-
-def test_evidence_holds_standardised_rows_of_the_table(table):
-    kept = kept_rows(table)
-    assert kept.dtype == np.float32
-    np.testing.assert_array_equal(kept, standardised(table, [np.arange(N)]).astype(np.float32))
-    assert kept_rows(np.zeros((150, 2**16))).shape == (100, 2**16)
 
 
 def test_cells_that_are_missing_together_are_no_evidence():

@@ -23,7 +23,7 @@ from tamis.io.sources import TableSource, as_source
 from tamis.reprs import counted, html_selection
 from tamis.sizes import choose_k
 from tamis.structure.candidates import FillerWarning, filler_message
-from tamis.structure.sample import kept_rows
+from tamis.structure.sample import MAX_KEPT_CELLS, sample_rows
 from tamis.verdict import KeptRows, Verdict, judge, structure_of
 
 MIN_ROWS = 3
@@ -152,7 +152,7 @@ class FeatureSelector(SelectorMixin, BaseEstimator, ABC):
         as_asked = task.groups is None or self._selects_groups
         self._rank(self._select(X, task) if as_asked else self._mean_scores(X, task, features), task, features)
         kept = np.flatnonzero(np.isin(features.owner, task.must_keep))
-        self._kept_rows = KeptRows(kept_rows(X), kept, task.owner)
+        self._kept_rows = KeptRows(sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)[0], kept, task.owner)
         if (found := getattr(self, "structure_", None)) is not None:
             self.structure_ = found if names is None else replace(found, feature_names=names)
             if n_filler := len(np.setdiff1d(features.owner[self.support_ & ~found.structured], task.must_keep)):

@@ -11,7 +11,7 @@ from tamis.extras import require
 from tamis.reprs import names_of
 from tamis.sizes import KCurve
 from tamis.structure import Structure
-from tamis.structure.sample import kept_rows
+from tamis.structure.sample import MAX_KEPT_CELLS, sample_rows
 from tamis.verdict import explained_shares, structure_of
 
 if TYPE_CHECKING:
@@ -249,5 +249,5 @@ class SelectionDisplay(_Display):
 def _sample_and_structure(selector: "FeatureSelector", X: Any) -> tuple[Any, Structure]:
     """Return some rows of a table, and the structure that the selector found or, without one, theirs."""
     check_is_fitted(selector)
-    sample = kept_rows(X)
+    sample, _ = sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)
     return sample, getattr(selector, "structure_", None) or structure_of(sample, selector._kept_rows.owner)

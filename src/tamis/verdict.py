@@ -12,7 +12,7 @@ from tamis.structure.directions import principal_directions
 from tamis.structure.evidence import FDR
 from tamis.structure.find import Structure, examine
 from tamis.structure.pursuit import ridge_prediction
-from tamis.structure.sample import Indices, dense_features, kept_rows, standardised
+from tamis.structure.sample import MAX_KEPT_CELLS, Indices, dense_features, sample_rows, standardised
 
 N_RANDOM = 20
 """Random lists of the same size that a list is compared with."""
@@ -90,7 +90,7 @@ class KeptRows(NamedTuple):
 def judge_table(X: Any, selected: Indices, groups: Any = None) -> Verdict:
     """Return whether features selected elsewhere may be trusted on a table; groups has the label of each feature."""
     owner = None if groups is None else label_numbers(groups, X.shape[1], "groups", "features")
-    rows = KeptRows(kept_rows(X), np.empty(0, np.intp), owner)
+    rows = KeptRows(sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)[0], np.empty(0, np.intp), owner)
     return judge(rows, selected, structure_of(rows.sample, owner))
 
 

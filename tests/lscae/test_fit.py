@@ -7,11 +7,12 @@ import torch
 from tamis.columns import summarise_columns
 from tamis.lscae import fit as module
 from tamis.lscae.decoder import load_decoder
-from tamis.lscae.fit import draw_targets, fit_decoder, train_restarts
+from tamis.lscae.fit import draw_in, draw_targets, fit_decoder, train_restarts
 from tamis.lscae.problem import Batch
 from tamis.lscae.recipe import DEFAULT
 from tamis.lscae.refine import draw_samples, objectives
 from tamis.lscae.rows import Scaling
+from tamis.structure.sample import standardised
 
 CAE = replace(DEFAULT, terms=("reconstruction",), decoder="network", hidden_units=(5,), batch_size=20, max_epochs=6,
               redundancy_penalty=0.0, n_init=3)  # fmt: skip
@@ -77,6 +78,18 @@ def test_features_that_vary_are_scaled(rng, scale):
     np.testing.assert_array_equal(found.apply(X[:, found.features]).numpy(), scaled)
     np.testing.assert_allclose(scaled.mean(axis=0), X[:, [0, 2]].mean(axis=0) * (scale is None), atol=1e-5)
     np.testing.assert_allclose(scaled.std(axis=0), 1 if scale == "standard" else X[:, [0, 2]].std(axis=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("scale", ["standard", "center", None])
+def test_far_cells_are_drawn_in_as_for_the_directions(rng, scale):
+    X = np.insert(np.exp(2 * rng.standard_normal((60, 3))), 1, 7.0, axis=1)
+    X[3, 2] = np.nan
+    found, units = draw_in(X, Scaling(*summarise_columns(X).scaling(scale)), scale == "standard", 0)
+    scaled = found.apply(X).numpy() * units
+    expected = standardised(X[:, found.features], [np.arange(60)])
+    np.testing.assert_allclose(np.nan_to_num(scaled - np.nanmean(scaled, axis=0)), expected, atol=1e-4)
+    if scale == "standard":
+        np.testing.assert_array_equal(units, 1)
 
 
 def test_training_that_diverged_says_so(problem_of, x, monkeypatch):

@@ -6,8 +6,6 @@ from tamis.structure.evidence import (
     SCALES,
     TAIL_SHARE,
     UNIFORM_DRAWS,
-    WEIGHTS,
-    combined,
     discoveries,
     multimodality_pvalues,
     tail_probability,
@@ -188,15 +186,3 @@ def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch
     expected = multimodality_pvalues(X)
     monkeypatch.setattr("tamis.structure.evidence.BLOCK", 5)
     np.testing.assert_array_equal(multimodality_pvalues(X), expected)
-
-
-def test_kinds_of_evidence_are_combined_by_a_weighted_harmonic_mean():
-    found = combined(np.array([[1e-4, 0.2, 1.0, 1.0, 0.0], [1e-3, 1.0, 1.0, 0.5, 1.0], [0.6, 1.0, 1.0, 1.0, 1.0]]))
-    first = WEIGHTS.sum() / (WEIGHTS @ [1e4, 1e3, 1 / 0.6])
-    np.testing.assert_allclose(found, [first, 0.2, 1.0, 0.5, 0.0], atol=1e-12)
-
-
-def test_the_combination_of_chance_is_about_uniform(rng):
-    found = combined(rng.random((3, 100_000)))
-    for level in (0.001, 0.01, 0.05):
-        assert np.mean(found <= level) <= 1.25 * level

@@ -12,6 +12,7 @@ from tamis.structure.sample import (
     rank_basis,
     sample_rows,
     standardised,
+    tail_bounds,
     tied_places,
 )
 
@@ -47,6 +48,21 @@ def test_standardised_features_have_mean_zero_and_variance_one_within_batches(rn
             expected = (x - x.mean()) / (x.std() or 1) if len(x) else x
             np.testing.assert_allclose(Z[rows, j][~np.isnan(X[rows, j])], expected, atol=1e-12)
     assert not Z[np.isnan(X)].any()
+
+
+def test_cells_far_from_the_middle_of_a_feature_are_drawn_in(rng):
+    X = rng.standard_normal((1001, 4))
+    X[:3, 0], X[:, 1], X[5, 2], X[:900, 3] = 1e6, np.exp(3 * X[:, 1]), np.nan, 0
+    low, high = tail_bounds(X)
+    for j in range(3):
+        x = np.sort(X[~np.isnan(X[:, j]), j])
+        first, median, last = x[[int((len(x) - 1) * q) for q in (0.16, 0.5, 0.84)]]
+        assert (low[j], high[j]) == pytest.approx((median - 2 * (last - first), median + 2 * (last - first)))
+    assert (low[3], high[3]) == (-np.inf, np.inf)
+    Z = standardised(X, [np.arange(1001)])
+    assert np.abs(Z[:, [0, 1, 2]]).max() < 6
+    np.testing.assert_allclose(Z[:, :2].std(axis=0), 1)
+    assert np.corrcoef(Z[3:, 0], X[3:, 0])[0, 1] > 0.999
 
 
 def whole(X):
@@ -200,8 +216,9 @@ def test_rows_of_slow_features_count_by_their_autocorrelations(rng):
     alike = np.array([True, True, False, False])
     assert basis.memory.slow.tolist() == alike.tolist()
     rho = np.array([[(z[lag:] * z[:-lag]).sum() / (z * z).sum() for lag in range(1, 101)] for z in x]) * alike[:, None]
-    np.testing.assert_allclose(basis.memory.rows_in_one(basis.memory), np.maximum(1 + 2 * rho @ rho.T, 1), rtol=1e-4)
-    assert basis.memory.of(slice(2, 4)).rows_in_one(basis.memory.of(slice(2, 4))) is None
+    lost = basis.memory.rows_in_one(slice(4), slice(4))
+    np.testing.assert_allclose(lost, np.maximum(1 + 2 * rho @ rho.T, 1), rtol=1e-4)
+    assert basis.memory.rows_in_one(slice(2, 4), slice(2, 4)) is None
 
 
 def test_the_innovations_of_slow_features_are_what_rows_add(rng):

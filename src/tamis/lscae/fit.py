@@ -33,6 +33,7 @@ from tamis.structure import Structure, find_structure
 from tamis.structure.candidates import choose_candidates, directions_of, leave_out_copies, pursuit_of
 from tamis.structure.directions import Directions
 from tamis.structure.pursuit import shortlist
+from tamis.structure.sample import dense_features, sample_rows, tail_bounds
 
 MAX_TARGETS = 2048
 """At most so many features, drawn at random, are reconstructed during training where all are the goal."""
@@ -89,7 +90,7 @@ def fit(
         structure, directions, candidates = examine_features(X, task, recipe, n_threads, seed)
     if parallel.rank_and_size()[1] > 1:  # all go on from what the first process found
         structure, directions, candidates, seed = parallel.broadcast((structure, directions, candidates, seed))
-    problem = state_problem(X, task, recipe, directions, candidates, scaling, device, seed)
+    problem = state_problem(X, task, recipe, directions, candidates, scaling, device, seed, scale == "standard")
     samples = draw_samples(problem, recipe)
     best, values = train_restarts(problem, recipe, samples, callbacks, checkpointer)
     shares = expected_shares(samples[0].x, best.chosen, best.probabilities, best.candidates, problem.members)
@@ -146,10 +147,12 @@ def state_problem(
     scaling: Scaling,
     device: torch.device,
     seed: int,
+    standard: bool,
 ) -> Problem:
     """Return what is to be chosen, from what, to explain what; only features that matter to it are in its rows.
 
-    Without directions, all features are to be explained.
+    Without directions, all features are to be explained. Features are z-scored again, if that is the standard scale,
+    when far cells have been drawn in.
     """
     kept, targets, used = task.must_keep, Targets(), scaling.features
     if directions is not None:
@@ -157,14 +160,13 @@ def state_problem(
         shown = np.isin(used, items if task.groups is None else task.groups.members(items))
         # Beside the features that are shown, those of the directions are read, and nothing else.
         matter = shown | np.isin(used, directions.features)
-        read, center, spread = used[matter], scaling.center[matter], scaling.spread[matter]
+        read = used[matter]
+        scaling, units = draw_in(X, Scaling(read, scaling.center[matter], scaling.spread[matter]), standard, seed)
         positions = np.searchsorted(read, directions.features)
         loadings = np.zeros((len(read), directions.loadings.shape[1]), np.float32)
-        # Directions are of z-scores, and features may be scaled otherwise.
-        units = spread[positions] / task.statistics.std[directions.features]
         gains = directions.gains if task.k > len(directions.gains) else 1.0
-        loadings[positions] = directions.loadings * np.sqrt(gains) * units[:, None]
-        scaling = Scaling(read, center, spread, np.flatnonzero(shown[matter]), torch.from_numpy(loadings))
+        loadings[positions] = directions.loadings * np.sqrt(gains) * units[positions, None]
+        scaling = scaling._replace(shown=np.flatnonzero(shown[matter]), loadings=torch.from_numpy(loadings))
         used, targets = used[shown], Targets(n_directions=loadings.shape[1])
     elif len(used) > MAX_TARGETS:
         targets = draw_targets(len(used), seed, device)
@@ -176,6 +178,21 @@ def state_problem(
     rows, shared = open_rows(X, scaling, recipe, device), parallel.rank_and_size()[1] > 1
     free, fixed = (torch.from_numpy(items).to(device) for items in (np.sort(candidates), kept))
     return Problem(rows, torch.from_numpy(used), n_units, fixed, free, targets, seed, members, shared)
+
+
+def draw_in(X: Any, scaling: Scaling, standard: bool, seed: int) -> tuple[Scaling, NDArray[np.float64]]:
+    """Return a scaling that draws in far cells, and what turns its features into those that directions are of."""
+    sample, _ = sample_rows(X, np.random.default_rng(seed))
+    scaled = (dense_features(sample, scaling.features) - scaling.center) / scaling.spread
+    low, high = tail_bounds(scaled)
+    drawn_in = np.clip(scaled, low, high)
+    mean, std = np.nanmean(drawn_in, axis=0), np.nanstd(drawn_in, axis=0)
+    std = np.where(std > 0, std, 1.0)
+    center, spread, units = scaling.center, scaling.spread, 1 / std
+    low, high = center + low * spread, center + high * spread
+    if standard:
+        center, spread, units = center + mean * spread, std * spread, np.ones(len(std))
+    return scaling._replace(center=center, spread=spread, low=low, high=high), units
 
 
 def members_of(groups: Features, used: NDArray[np.intp]) -> Tensor:

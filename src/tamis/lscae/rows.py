@@ -52,6 +52,8 @@ class Scaling(NamedTuple):
     loadings : Tensor (features, r), optional
         Directions ``f_c = Σ_j x_j l_jc``, none by default. A last column after them is the share of them that is known
         where cells are missing; what is known of a direction is divided by it.
+    low, high : ndarray of float, optional
+        Values beyond which cells are drawn in before they are scaled.
     """
 
     features: NDArray[np.intp]
@@ -59,6 +61,8 @@ class Scaling(NamedTuple):
     spread: NDArray[np.float64]
     shown: NDArray[np.intp] | None = None
     loadings: Tensor | None = None
+    low: NDArray[np.float64] | None = None
+    high: NDArray[np.float64] | None = None
 
     def apply(self, block: Any) -> Tensor:
         """Return what is taken of rows, ``(x − center) / spread`` computed in float64, as float32; NaN is missing.
@@ -68,6 +72,7 @@ class Scaling(NamedTuple):
         """
         block = block if block.shape[1] == len(self.features) else block[:, self.features]
         dense = block.toarray() if issparse(block) else block
+        dense = dense if self.low is None else np.clip(dense, self.low, self.high)
         scaled = (dense.astype(np.float64, copy=False) - self.center) / self.spread
         x = torch.from_numpy(scaled.astype(np.float32, order="C"))
         if self.loadings is None:

@@ -71,7 +71,7 @@ def leave_out_copies(
     suspected = (structure.n_copies[every] > 0) | (times[number] > 1)
     suspects, number = every[suspected], number[suspected]
     basis, stays = rank_basis(values[:, suspected], [np.arange(len(rows))]), np.isin(suspects, kept)
-    copies = np.isposinf(dependence(basis, basis, PRODUCTS[:1])) | (number[:, None] == number)
+    copies = np.isposinf(dependence(basis, slice(None), slice(None), PRODUCTS[:1])) | (number[:, None] == number)
     by_evidence = np.argsort(evidence[suspects], kind="stable")
     for place in by_evidence[stays.sum() :]:
         stays[place] = not (copies[place] & stays).any()

@@ -143,11 +143,7 @@ def _compare(
 
     With it are the partner, the number of near copies among the partners, and one of them, -1 without any.
     """
-    n_shapes, found = max(products)[0] + 1, []
-    first = basis.of(rows, n_shapes)
-    # The partners in a bucket are the first ones of its features.
-    second = basis.of(partners, n_shapes) if isinstance(rows, slice) else first.of(slice(len(partners)))
-    T = dependence(first, second, products)
+    T, found = dependence(basis, rows, partners, products), []
     rows, partners = (np.r_[some] for some in (rows, partners))
     if groups is not None:
         T[groups[rows, None] == groups[partners]] = -np.inf
@@ -166,29 +162,32 @@ def _compare(
     return found
 
 
-def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCTS) -> NDArray[np.float32]:
-    """Compute the dependence of all pairs of features by some products.
+def dependence(basis: RankBasis, rows: Any, partners: Any, products: Products = PRODUCTS) -> NDArray[np.float32]:
+    """Compute the dependence of features on partners by some products.
 
     With ``r_ab`` the correlation of shape a of one feature and b of the other, it is the largest of ``n r_aa²`` of a
     trend, of both ends against the middle and of the two ends, and of ``n Σ r_ab² − 2.5 (f − 1)``, the sum being over
     the f products that both features have. Under independence its tail is about that of a chi-squared variable, which
-    is exponential. Near copies have ``inf``: they are no evidence for each other.
+    is exponential. Near copies have ``inf``: they are no evidence for each other. Features are a slice, or positions
+    the first of which are the partners.
     """
-    n = first.values.shape[2]
+    n, n_shapes = basis.values.shape[2], max(products)[0] + 1
+    first = basis.values[:n_shapes, rows]
+    second = basis.values[:n_shapes, partners] if isinstance(rows, slice) else first[:, : len(partners)]
     # Which of the features have what each product takes.
-    has_left, has_right = first.present[[a for a, _ in products]], second.present[[b for _, b in products]]
+    has_left = basis.present[[a for a, _ in products]][:, rows]
+    has_right = basis.present[[b for _, b in products]][:, partners]
     total = (1 - has_left.T.astype(np.float32) @ has_right.astype(np.float32)) * np.float32(COST * n)
     single, room = np.zeros_like(total), np.empty_like(total)
-    met, slower, of_copies = None, None, float(n) ** 2
-    if first.observed is not None:
-        met, of_copies = _where_both_are_observed(first, second)
-    if first.memory is not None and second.memory is not None:
-        slower = first.memory.rows_in_one(second.memory)
+    met, of_copies = (
+        (None, float(n) ** 2) if basis.observed is None else _where_both_are_observed(basis, rows, partners)
+    )
+    slower = None if basis.memory is None else basis.memory.rows_in_one(rows, partners)
     for (a, b), left, right in zip(products, has_left, has_right, strict=True):
         # Of counts and rare features most lack most shapes, which are 0 and need not be multiplied.
         some = (a or b) and left.sum() * right.sum() < total.size / 2
         where: Any = np.ix_(left, right) if some else ...
-        x, y = (first.values[a, left], second.values[b, right]) if some else (first.values[a], second.values[b])
+        x, y = (first[a, left], second[b, right]) if some else (first[a], second[b])
         squares = np.matmul(x, y.T, out=None if some else room)
         squares *= squares
         if a == b == 0:
@@ -206,7 +205,7 @@ def dependence(first: RankBasis, second: RankBasis, products: Products = PRODUCT
     return T
 
 
-def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, Any]:
+def _where_both_are_observed(basis: RankBasis, rows: Any, partners: Any) -> tuple[Any, Any]:
     """Return by how much chance is larger, for every pair, for cells that are missing together, and what copies reach.
 
     With n_x and n_y observed cells, of which m are in common rows, ``(Σ_i x_i y_i)²`` of independent features has the
@@ -214,8 +213,8 @@ def _where_both_are_observed(first: RankBasis, second: RankBasis) -> tuple[Any, 
     rows, n² where none is missing. What clipping takes from a feature, a copy of it lacks as well, so that features
     that few rows carry are not near copies.
     """
-    n, (x, y) = first.values.shape[2], (first.values[0], second.values[0])
-    in_x, in_y = (np.asarray(basis.observed, np.float32) for basis in (first, second))
+    n, (x, y) = basis.values.shape[2], (basis.values[0, some] for some in (rows, partners))
+    in_x, in_y = (np.asarray(basis.observed)[some].astype(np.float32) for some in (rows, partners))
     met = in_x @ in_y.T * n / np.maximum(np.outer(in_x.sum(axis=1), in_y.sum(axis=1)), 1)
     energy_x, energy_y = (z * z / np.maximum((z * z).mean(axis=1), 1e-9)[:, None] for z in (x, y))
     # Features that no row has together are not copies.

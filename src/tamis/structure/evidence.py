@@ -56,17 +56,6 @@ def tail_probability(
     return np.where(np.isfinite(values), tail, 1.0)
 
 
-def combined(pvalues: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted harmonic mean of p-values (kinds, d) of each feature; a kind of 1 was not asked for.
-
-    With the weights w of those asked for, which sum up to 1, it is ``1 / Σ w/p``: about the smallest ``p/w``, and less
-    where several are small (Wilson, 2019).
-    """
-    weights = WEIGHTS[:, None] * (pvalues < 1)
-    inverse = (weights / np.maximum(pvalues, 1e-300)).sum(axis=0)
-    return np.where(inverse > 0, weights.sum(axis=0) / np.maximum(inverse, 1e-300), 1.0)
-
-
 def discoveries(pvalues: NDArray[np.float64], fdr: float, owner: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
     """Select features so that the expected share of false ones is at most ``fdr`` (Benjamini and Hochberg, 1995).
 

@@ -16,7 +16,14 @@ from tamis.io.sources import as_source
 from tamis.reprs import MAX_ROWS, html_table
 from tamis.structure.dependence import Strongest, dependence_on_components, strongest_dependence
 from tamis.structure.directions import Directions, principal_directions
-from tamis.structure.evidence import FDR, combined, discoveries, group_pvalues, multimodality_pvalues, tail_probability
+from tamis.structure.evidence import (
+    FDR,
+    WEIGHTS,
+    discoveries,
+    group_pvalues,
+    multimodality_pvalues,
+    tail_probability,
+)
 from tamis.structure.sample import (
     BLOCK,
     CLIP,
@@ -225,7 +232,13 @@ def examine(
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     if basis.memory is not None:  # a slow feature dwells here and there, which looks like modes
         modes[basis.memory.slow[: len(features)]] = 1.0
-    evidence = combined(np.array([pvalues, together, modes]))
+    # Their weighted harmonic mean, about the smallest p/w and less where several are small (Wilson, 2019); where there
+    # are no others, no components or no modes to ask for, p is 1.
+    kinds = np.array([pvalues, together, modes])
+    asked = WEIGHTS[:, None] * (kinds < 1)
+    evidence = np.maximum(asked.sum(axis=0), 1e-300) / np.maximum(
+        (asked / np.maximum(kinds, 1e-300)).sum(axis=0), 1e-300
+    )
     d = sample.shape[1]
     every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
     every[features], n_copies[features] = evidence, found.n_copies

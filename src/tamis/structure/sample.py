@@ -17,8 +17,16 @@ MAX_ROWS, NARROW_CELLS = 2000, 2**23
 MAX_CELLS = 2**28
 """Stored cells that are examined; of wider tables fewer rows are drawn."""
 
+
 MAX_KEPT_CELLS = 2**22
-"""Stored cells of the rows that a fitted selector keeps for its verdict."""
+"""Stored cells of the rows that a fitted selector keeps for its verdict, of at least 100 rows."""
+
+FAR = 4.0
+"""Half-widths of the middle of a feature beyond which its cells are drawn in."""
+
+Indices = NDArray[np.intp]
+Array = NDArray[np.float64]
+Values = NDArray[np.float32]
 
 
 def sample_rows(
@@ -51,19 +59,6 @@ def sample_rows(
     return taken, rows
 
 
-def kept_rows(X: Any) -> Any:
-    """Return rows of a table that a fitted selector keeps for its verdict: at least 100, as z-scores if dense.
-
-    Whatever the units of a feature, its z-scores neither overflow nor lose their differences in single precision.
-    """
-    sample, rows = sample_rows(X, np.random.default_rng(0), MAX_KEPT_CELLS, 100)
-    if issparse(sample):
-        return sample
-    scores = standardised(sample, [np.arange(len(rows))])
-    # Cells that are missing together must not count as equal values.
-    return np.where(np.isnan(sample), np.nan, scores).astype(np.float32)
-
-
 def dense_features(sample: Any, features: NDArray[np.intp]) -> NDArray[np.floating]:
     """Return some features of a sample, by sorted positions, as an array; all of them without a copy."""
     if issparse(sample):
@@ -72,9 +67,22 @@ def dense_features(sample: Any, features: NDArray[np.intp]) -> NDArray[np.floati
     return np.asarray(sample if len(features) == sample.shape[1] else sample[:, features])
 
 
+def tail_bounds(X: NDArray[np.floating]) -> tuple[Array, Array]:
+    """Return the values of each feature beyond which cells are drawn in: few far ones must not decide.
+
+    They are four half-widths of the middle 68 % of the rows, about the standard deviation of a normal feature, from the
+    median; where that middle has one value only, infinite.
+    """
+    ordered = np.sort(X.T.astype(np.float64), axis=1)
+    last = np.maximum((~np.isnan(ordered)).sum(axis=1, keepdims=True) - 1, 0)
+    low, median, high = np.take_along_axis(ordered, (last * (0.16, 0.5, 0.84)).astype(np.intp), axis=1).T
+    reach = np.where(high > low, FAR * (high / 2 - low / 2), np.inf)
+    return median - reach, median + reach
+
+
 def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return features with mean 0 and variance 1 within each batch, 0 in missing cells."""
-    Z = np.zeros(X.shape)
+    """Return features, far cells drawn in, with mean 0 and variance 1 within each batch, 0 in missing cells."""
+    Z, X = np.zeros(X.shape), np.clip(X, *tail_bounds(X))
     for rows in batches:
         part = X[rows].astype(np.float64)
         observed = ~np.isnan(part)
@@ -105,9 +113,6 @@ def rows_of_batches(batch: ArrayLike, rows: NDArray[np.intp], n_rows: int) -> li
         )
     return enough
 
-
-Indices = NDArray[np.intp]
-Values = NDArray[np.float32]
 
 TAIL = 5
 """The shape that comes after the polynomials of degree 1 to 4."""
@@ -159,19 +164,15 @@ class Memory(NamedTuple):
     place: NDArray[np.intp]
     correlations: Values
 
-    def of(self, some: Any) -> "Memory":
-        """Return that of some features."""
-        return Memory(self.slow[some], self.place[some], self.correlations)
-
-    def rows_in_one(self, others: "Memory") -> Values | None:
+    def rows_in_one(self, features: Any, others: Any) -> Values | None:
         """Return how many rows of two features tell as much as an independent one, for all pairs; None if all are fast.
 
         With the autocorrelations ρ at lags l, ``1 + 2 Σ_l ρ_i(l) ρ_j(l)`` if one is slow (Bartlett, 1935), else 1.
         """
-        either = self.slow[:, None] | others.slow
+        either = self.slow[features][:, None] | self.slow[others]
         if not either.any():
             return None
-        left, right = (memory.correlations[memory.place] for memory in (self, others))
+        left, right = (self.correlations[self.place[some]] for some in (features, others))
         return np.where(either, np.maximum(1 + 2 * left @ right.T, 1), np.float32(1))
 
 
@@ -188,12 +189,6 @@ class RankBasis(NamedTuple):
     observed: NDArray[np.bool_] | None
     law: Indices
     memory: Memory | None
-
-    def of(self, some: Any, n_shapes: int | None = None) -> "RankBasis":
-        """Return the first shapes of some features."""
-        observed = None if self.observed is None else self.observed[some]
-        memory = None if self.memory is None else self.memory.of(some)
-        return RankBasis(self.values[:n_shapes, some], self.present[:n_shapes, some], observed, self.law[some], memory)
 
 
 def rank_basis(
@@ -221,7 +216,9 @@ def rank_basis(
         values, present = shapes
     else:
         alike = np.flatnonzero(memory.place)
-        added = np.where(missing[alike].T, np.nan, innovations(values[0, alike], memory.of(alike)))
+        added = np.where(
+            missing[alike].T, np.nan, innovations(values[0, alike], memory.correlations[memory.place[alike], 0])
+        )
         values[INNOVATIONS, alike], present[INNOVATIONS, alike] = rank_basis(added, batches).values[0], True
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
     energy, fourth = (np.einsum(",".join(["ij"] * power) + "->i", *[values[0, :d]] * power) for power in (2, 4))
@@ -275,10 +272,10 @@ def _difference(trends: Values, lag: int) -> Values:
     return means
 
 
-def innovations(trends: Values, memory: Memory) -> Values:
+def innovations(trends: Values, rho: Values) -> Values:
     """Return ``x_t − ρ(1) x_(t−1)`` (n_rows, n_features): what rows add to the rows before them."""
     x = trends.T.copy()
-    x[1:] -= memory.correlations[memory.place, 0] * trends.T[:-1]
+    x[1:] -= rho * trends.T[:-1]
     return x
 
 
