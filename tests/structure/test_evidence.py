@@ -186,3 +186,12 @@ def test_more_features_than_a_block_holds_are_the_same_as_alone(rng, monkeypatch
     expected = multimodality_pvalues(X)
     monkeypatch.setattr("tamis.structure.evidence.BLOCK", 5)
     np.testing.assert_array_equal(multimodality_pvalues(X), expected)
+
+
+@pytest.mark.parametrize("n", [500, 1000, 2000])
+def test_rates_whose_fractions_lie_on_an_uneven_lattice_have_one_mode(rng, n):
+    visits = rng.poisson(30, (n, 100)).clip(1)
+    rates = rng.binomial(visits, rng.uniform(0.1, 0.5, 100)) / visits
+    assert np.mean(multimodality_pvalues(rates) <= 0.01) <= 0.05
+    twice = np.where(rng.random((n, 100)) < 0.5, rates, rng.binomial(visits, 0.9) / visits)
+    assert np.mean(multimodality_pvalues(twice) <= 0.01) >= 0.9

@@ -79,6 +79,9 @@ SCALES = (0.05, 0.1, 0.2)
 MAX_REPEATED = 0.05
 """A feature of which one value takes a larger share of the rows is not continuous, and its modes mean little."""
 
+AROUND = 0.1
+"""Share of the rows, on each side, that tell how dense the values around one are."""
+
 SIZES = (50, 70, 100, 140, 200, 280, 400, 560, 800)
 """Numbers of sorted values that are examined, spread evenly over those of a feature; more of them add little."""
 
@@ -126,19 +129,37 @@ def _null_depths(size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _thinned(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ordered features without most cells of a value that is repeated far more than both of its neighbours.
+    """Return ordered features without most cells of a value that is repeated far more than others around it.
 
     A limit of detection, a cap and a favourite round number are no modes: of such a value, twice as many cells stay as
-    the more frequent neighbour has. Nothing stays of a feature that is not continuous.
+    the more frequent neighbour has, or as the density around it puts where no other value is: of rates, simple
+    fractions such as 1/3 are both frequent and far from others. Nothing stays of a feature that is not continuous.
     """
     (first, last), n = tied_places(rows), rows.shape[1]
-    times = last - first + 1
+    times, wide = last - first + 1, int(AROUND * n)
     before, after = (np.take_along_axis(times, np.clip(at, 0, n - 1), axis=1) for at in (first - 1, last + 1))
     before, after = np.where(first == 0, after, before), np.where(last == n - 1, before, after)
-    surplus = np.arange(n) - first >= 2 * np.maximum(before, after)
+    (low, high), edges = _rooms(rows, first, last), (np.maximum(first - wide, 0), np.minimum(last + wide, n - 1))
+    left, right = (np.take_along_axis(rows, at, axis=1) for at in edges)
+    # Where no other value is, or cells are missing, there is no density.
+    density = (first - edges[0] + edges[1] - last) / np.where(right > left, right - left, np.inf)
+    usual = np.fmax(np.maximum(before, after), density * (low + high))
+    surplus = np.arange(n) - first >= 2 * usual
     counts = (~np.isnan(rows)).sum(axis=1)
     surplus |= (times.max(axis=1) > np.maximum(1, MAX_REPEATED * counts))[:, None]
     return np.sort(np.where(surplus, np.nan, rows), axis=1)
+
+
+def _rooms(
+    rows: NDArray[np.float64], first: NDArray[np.intp], last: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return half the distances of ordered values to the next lower and the next higher one."""
+    n = rows.shape[1]
+    below, above = (
+        np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
+    )
+    low, high = (rows - below) / 2, (above - rows) / 2
+    return np.where(first == 0, high, low), np.where(last == n - 1, low, high)
 
 
 def _spread_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,13 +167,11 @@ def _spread_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Else each rounded value would be a mode.
     """
-    (first, last), n = tied_places(rows), rows.shape[1]
-    below, above = (
-        np.take_along_axis(rows, at, axis=1) for at in (np.maximum(first - 1, 0), np.minimum(last + 1, n - 1))
+    first, last = tied_places(rows)
+    low, high = _rooms(rows, first, last)
+    spread: NDArray[np.float64] = (
+        rows - low + (np.arange(rows.shape[1]) - first + 0.5) / (last - first + 1) * (low + high)
     )
-    low, high = (rows - below) / 2, (above - rows) / 2
-    low, high = np.where(first == 0, high, low), np.where(last == n - 1, low, high)
-    spread: NDArray[np.float64] = rows - low + (np.arange(n) - first + 0.5) / (last - first + 1) * (low + high)
     return spread
 
 
