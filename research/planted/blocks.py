@@ -251,6 +251,32 @@ def unequal_blocks(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: 
     return np.sqrt(share) * scores + np.sqrt(1 - share) * rng.standard_normal(scores.shape), owner
 
 
+def block_and_pairs(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
+    """One factor of very many features beside pairs that depend on each other; one feature of each is enough."""
+    n, n_pairs, n_many = max(n, 300), int(rng.integers(3, 10)), int(rng.integers(30, 151))
+    block = _loaded(rng, rng.standard_normal((n, 1)), rng.uniform(0.7, 0.95, (1, n_many)))
+    first, rho = rng.standard_normal((n, n_pairs)), rng.uniform(0.5, 0.85, n_pairs)
+    second = rho * first + np.sqrt(1 - rho**2) * rng.standard_normal(first.shape)
+    pairs = np.arange(1, n_pairs + 1)
+    return np.hstack([block, first, second]), np.r_[np.zeros(n_many, np.intp), pairs, pairs]
+
+
+def far_factors(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
+    """Factors shown with Cauchy noise, or on the scale of a wide log-normal law; one feature of each is enough."""
+    n, owner = max(n, 300), np.repeat(np.arange(int(rng.integers(3, 8))), 4)
+    scores = rng.standard_normal((n, owner.max() + 1))[:, owner]
+    if rng.random() < 0.5:
+        return 3 * scores + rng.standard_cauchy(scores.shape), owner
+    return np.exp(rng.uniform(1.5, 2.5) * (0.9 * scores + 0.4 * rng.standard_normal(scores.shape))), owner
+
+
+def gross_cells(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
+    """Factors with two cells in a thousand that are thousands of times too large; one feature of each is enough."""
+    n, owner = max(n, 300), np.repeat(np.arange(int(rng.integers(3, 8))), 4)
+    X = 0.85 * rng.standard_normal((n, owner.max() + 1))[:, owner] + 0.5 * rng.standard_normal((n, len(owner)))
+    return np.where(rng.random(X.shape) < 0.002, 1e4, 1) * X, owner
+
+
 def clusters_beside_factors(rng: np.random.Generator, n: int, m: int) -> Block:  # noqa: ARG001
     """Two clusters that many features show, each a little, beside factors of few; one feature of each is enough."""
     n, n_factors, n_many = max(n, 300), int(rng.integers(3, 9)), int(rng.integers(10, 41))

@@ -88,6 +88,9 @@ KINDS: dict[str, Kind] = {
             blocks.many_factors,
             blocks.unequal_blocks,
             blocks.clusters_beside_factors,
+            blocks.block_and_pairs,
+            blocks.far_factors,
+            blocks.gross_cells,
             blocks.heavy_factor,
             blocks.shocks,
             blocks.faint_factor,
@@ -110,7 +113,7 @@ KINDS: dict[str, Kind] = {
 
 SIZED = (
     *("rare_events", "shocks", "faint_factor", "crowd", "unequal_blocks", "clusters_beside_factors"),
-    "modes_beside_factor",
+    *("modes_beside_factor", "block_and_pairs", "far_factors", "gross_cells"),
 )
 """Kinds that need a number of rows of their own; they are not mixed with others."""
 

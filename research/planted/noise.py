@@ -31,9 +31,10 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
 }
 """Laws of tables of random sizes; "binary" has all rates."""
 
-SHAPES = ("wide", "narrow", "flags", "few among flags", "series")
+SHAPES = ("wide", "narrow", "flags", "few among flags", "series", "rates")
 """Tables of any of the laws: 60 rows and 5,000 features, and 3 to 8 features; 1,000 to 3,000 flags that few rows carry,
-and 5 to 50 normal features among as many; series in time, each by itself, of at least 200 rows."""
+and 5 to 50 normal features among as many; series in time, each by itself, of at least 200 rows; counts
+divided by other counts."""
 
 
 def noise_table(law: str, seed: int) -> Array:
@@ -48,6 +49,9 @@ def noise_table(law: str, seed: int) -> Array:
         n, d = 60, 5000
     if law == "series":
         return series(rng, max(n, 200), d, rng.uniform())
+    if law == "rates":
+        visits = rng.poisson(log_uniform(rng, 10, 100), (n, d)).clip(1)
+        return cast(Array, rng.binomial(visits, rng.uniform(0.1, 0.5, d)) / visits)
     if law == "narrow":
         d = int(rng.integers(3, 9))
     drawn = list(LAWS)[rng.integers(len(LAWS))] if law in SHAPES else law
