@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from tamis.structure.directions import MODAL_GAIN, POWER, principal_directions
+from tamis.structure.directions import MODAL_GAIN, POWER, _varimax, principal_directions
 from tamis.structure.sample import standardised
 
 
@@ -72,6 +72,40 @@ def test_a_strong_block_does_not_hide_weaker_ones(rng):
     largest = np.abs(found.loadings).argmax(axis=0)
     assert largest[0] < 20
     assert {int(j - 20) // 3 for j in largest[1:]} == {0, 1}
+
+
+def test_pairs_of_the_same_strength_beside_a_block_are_directions_each(rng):
+    n, n_pairs = 800, 6
+    first = rng.standard_normal((n, n_pairs))
+    pairs = np.hstack([first, 0.6 * first + 0.8 * rng.standard_normal((n, n_pairs))])
+    block = rng.standard_normal((n, 1)) + 0.6 * rng.standard_normal((n, 40))
+    Z = standardised(np.hstack([block, pairs, rng.standard_normal((n, 10))]), [np.arange(n)])
+    d, weights = Z.shape[1], np.repeat([0.7, 0.35, 0.01], [40, 12, 10])
+    found = principal_directions(Z, np.arange(d), weights, np.zeros(d, int), np.zeros(d, bool), rng)
+    assert found.loadings.shape[1] == 1 + n_pairs
+    largest = np.sort(np.abs(found.loadings).argsort(axis=0)[-2:, 1:], axis=0)
+    assert sorted(largest[0]) == list(range(40, 46))
+    np.testing.assert_array_equal(largest[1], largest[0] + n_pairs)
+
+
+def test_weak_dependence_of_neighbours_in_a_chain_is_no_hidden_direction(rng):
+    places = np.arange(60)
+    chain = rng.standard_normal((600, 60)) @ np.linalg.cholesky((-0.25) ** np.abs(places[:, None] - places)).T
+    block = rng.standard_normal((600, 1)) + 0.3 * rng.standard_normal((600, 5))
+    Z, d = standardised(np.hstack([block, chain]), [np.arange(600)]), 65
+    weights = np.repeat([0.9, 0.06], [5, 60])
+    found = principal_directions(Z, np.arange(d), weights, np.zeros(d, int), np.zeros(d, bool), rng)
+    assert found.loadings.shape[1] == 1
+
+
+def test_varimax_turns_mixed_blocks_apart(rng):
+    simple = np.repeat(np.eye(4), 5, axis=0) / np.sqrt(5)
+    mixed = simple @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    turn = _varimax(mixed)
+    np.testing.assert_allclose(turn @ turn.T, np.eye(4), atol=1e-9)
+    turned = np.abs(mixed @ turn)
+    np.testing.assert_allclose(turned[:, np.argsort(turned.argmax(axis=0))], simple, atol=1e-2)
+    assert _varimax(np.empty((5, 0))).shape == (0, 0)
 
 
 def test_near_copies_are_one_feature_and_no_direction_of_their_own(rng):

@@ -21,11 +21,11 @@ MIN_CORRELATION = 0.3
 """How much the features of a direction that others would hide must correlate on average: weak dependence of all on all,
 as of neighbours in a chain, is no block."""
 
-MAX_TURNS = 50
-"""Steps of the varimax rotation, at most; most end after ten."""
+MAX_TURNED, MAX_TURNS = 256, 50
+"""Eigenvectors of the largest eigenvalues that are turned, and steps of that, at most; most end after ten."""
 
 MIN_LEFT = 0.5
-"""Least share of a feature with several modes that other directions have to leave for it to be one."""
+"""Least share of a feature that directions have to leave for another direction to be seen in it."""
 
 POWER = 0.5
 """A direction counts by this power of its variance: by 1, many similar features would decide; by 0, weak directions
@@ -110,29 +110,37 @@ def _gram(Z: Array, roots: Array, rng: np.random.Generator | None = None, taken:
 def _hidden(Z: Array, F: Array, as_one: NDArray[np.floating], rng: np.random.Generator) -> Array:
     """Return unit vectors (d, r) of weaker directions that directions F hide.
 
-    F is regressed out of the features, of which near copies count as one: with ``a_j`` their number, each is divided by
-    ``√a_j``. The eigenvectors whose eigenvalues exceed the largest one of these features, shuffled, are turned by the
-    varimax rotation (Kaiser, 1958), since those of similar blocks mix them. Of the directions ``v_c`` so turned, with
-    the eigenvalues ``λ_c``, those count whose features are alike: ``(q_c − 1) / (p_c − 1)``, about their mean
-    correlation, is over 0.3, where ``q_c = λ_c / n`` is 1 for independent features and ``p_c = 1 / Σ_j a_j v_jc⁴`` is
-    their number. They hide others in turn, and are taken out, too, until there are no new ones.
+    F is regressed out of the features of which it leaves more than half. Near copies count as one: with ``a_j`` their
+    number, each is divided by ``√a_j``. Eigenvectors with larger eigenvalues than n, that of a single feature, are
+    turned by the varimax rotation (Kaiser, 1958), since those of blocks of similar strength mix them. Of the directions
+    ``v_c`` so turned, with the eigenvalues ``λ_c``, those count that exceed the largest eigenvalue of these features,
+    shuffled, and whose features are alike: ``(q_c − 1) / (p_c − 1)``, about their mean correlation, is over 0.3, where
+    ``q_c = λ_c / n`` is 1 for independent features and ``p_c = 1 / Σ_j a_j v_jc⁴`` is their number. They hide others in
+    turn, and are regressed out, too, until there are no new ones.
     """
-    (n, d), roots, taken = Z.shape, 1 / np.sqrt(as_one), np.linalg.qr(F)[0]
+    d, taken = Z.shape[1], np.linalg.qr(F)[0]
+    free = np.flatnonzero(((taken.T @ Z) ** 2).sum(axis=0) < (1 - MIN_LEFT) * len(Z))
+    if len(free) < 2:
+        return np.empty((d, 0))
+    Z, as_one = Z[:, free], as_one[free]
+    n, roots = len(Z), 1 / np.sqrt(as_one)
     values, vectors = eigh(_gram(Z, roots, taken=taken), subset_by_value=(n, np.inf))
-    if n < d:
+    values, vectors = values[-MAX_TURNED:], vectors[:, -MAX_TURNED:]
+    if n < len(free):
         vectors = roots[:, None] * (Z.T @ vectors) / np.sqrt(values)
+    turn = _varimax(vectors)
+    values, vectors = values @ turn**2, vectors @ turn
+    alike = values / n - 1 > MIN_CORRELATION * (1 / (as_one @ vectors**4) - 1)
     counts = np.zeros(len(values), dtype=bool)
-    while not counts.all():
+    while (alike & ~counts).any():
         shuffled = _gram(Z, roots, rng, np.linalg.qr(np.hstack([F, Z @ (roots[:, None] * vectors[:, counts])]))[0])
         largest = eigsh(shuffled, 1, return_eigenvectors=False, v0=rng.standard_normal(len(shuffled)))
-        above = np.flatnonzero(~counts & (values > largest))
-        turn = _varimax(vectors[:, above])
-        vectors[:, above], values[above] = vectors[:, above] @ turn, values[above] @ turn**2
-        alike = values / n - 1 > MIN_CORRELATION * (1 / (as_one @ vectors**4) - 1)
-        if not alike[above].any():
+        new = alike & ~counts & (values > largest)
+        if not new.any():
             break
-        counts[above] = alike[above]
-    hidden: Array = vectors[:, counts]
+        counts = counts | new
+    hidden = np.zeros((d, counts.sum()))
+    hidden[free] = vectors[:, counts]
     return hidden
 
 
