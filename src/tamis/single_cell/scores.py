@@ -56,15 +56,14 @@ def partitions(components: Array, seed: int) -> Partitions:
     near = nearest(components, 15)
     rows = np.repeat(np.arange(len(near)), near.shape[1])
     graph = igraph.Graph(len(near), np.column_stack([rows, near.ravel()]).tolist()).simplify()
-    state = random.getstate()
     found: Partitions = {}
-    random.seed(seed)
+    igraph.set_random_number_generator(random.Random(seed))
     try:
         for resolution in RESOLUTIONS:
             clusters = np.array(graph.community_leiden("modularity", resolution=resolution, n_iterations=2).membership)
             found.setdefault(int(clusters.max()) + 1, clusters)
     finally:
-        random.setstate(state)
+        igraph.set_random_number_generator(random)
     return found
 
 
