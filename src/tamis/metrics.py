@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import issparse
+from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.metrics.cluster import contingency_matrix
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from tamis.columns import block_statistics
@@ -141,15 +143,11 @@ def smoothness(Z: Array, columns: ArrayLike, *, max_rows: int = 1000, bandwidth:
     the mean squared distance times ``bandwidth``. 1 means that neighbours agree in full, 0 that they do not.
     """
     G = Z[:max_rows, np.asarray(columns, dtype=np.intp)]
-    gram = G @ G.T
-    norms = np.diag(gram)
-    distances = np.maximum(norms[:, None] + norms - 2 * gram, 0.0)
+    gram, distances = G @ G.T, euclidean_distances(G, squared=True)
     variance = bandwidth * distances.sum() / (len(G) * (len(G) - 1))
     exponents = -distances / (2 * variance + TINY)
     np.fill_diagonal(exponents, -np.inf)
-    walk = np.exp(exponents - exponents.max(axis=1, keepdims=True))
-    walk /= walk.sum(axis=1, keepdims=True)
-    return float((walk * gram).sum() / (norms.sum() + TINY))
+    return float((softmax(exponents, axis=1) * gram).sum() / (np.trace(gram) + TINY))
 
 
 def score_lists(
