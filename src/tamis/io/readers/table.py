@@ -283,9 +283,4 @@ def originals_of(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _one(name: str | None, found: Sequence[str], names: Sequence[str], option: str) -> int | None:
-    if name is None:
-        return None
-    for candidates in (found, names):
-        if name in candidates:
-            return candidates.index(name)
-    raise TableError(f"{option} names {name!r}, which is not a feature of the file{nearest(name, names)}.")
+    return None if name is None else match_names([name], found if name in found else names, option)[0]
