@@ -12,10 +12,12 @@ from pathlib import Path
 from pkgutil import resolve_name
 from shlex import quote
 from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
 
 from typer import Argument, Exit, Option
 from typer.core import TyperCommand
+
+from tamis.io.request import Request, Words
 
 EXIT_ERROR, EXIT_NO_STRUCTURE, EXIT_INTERRUPTED = 2, 3, 130
 
@@ -46,33 +48,10 @@ BatchKey = Annotated[str | None, Option("--batch-key", metavar="NAME", help="Col
 GeneKey = Annotated[str | None, Option("--gene-key", metavar="NAME", help="Column of var with gene symbols.")]
 PanelFile = Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="The table of the panel (CSV).")]
 
-READING: dict[str, tuple[Any, str, str]] = {
-    "index": (str, "NAME", "Feature that holds the sample names."),
-    "labels": (str, "NAME", "Feature that holds labels: for scoring, never for choosing."),
-    "drop": (list[str], "NAMES", "Features to leave out: a,b or 'meta_*'."),
-    "keep": (list[str], "NAMES", "Features to use though they look like identifiers, free text or mostly empty."),
-    "categorical": (list[str], "NAMES", "Features whose numbers are codes of categories."),
-    "drop_text": (bool, "", "Leave out features that are not numbers."),
-    "missing": (str, "WAY", "Missing cells: keep, median, drop-rows or error; by default keep if the method can."),
-    "na_values": (list[str], "CELLS", "Further cells that stand for a missing value: -999,none."),
-    "decimal": (str, "MARK", "Decimal mark of numbers in text: . or ,"),
-    "thousands": (str, "MARK", "Mark between thousands: , or ."),
-    "day_first": (bool, "--day-first/--month-first", "Whether 3/4/2020 is in April or in March, if no date tells."),
-    "delimiter": (str, "MARK", "Between the cells of a text file."),
-    "header": (bool, "--header/--no-header", "Whether the first line of the table names the features."),
-    "skip_rows": (int, "N", "Lines before the header."),
-    "comment": (str, "MARK", "Lines that begin with it are passed over."),
-    "encoding": (str, "NAME", "Of a text file, such as utf-8 or cp1252."),
-    "sheet": (str, "NAME", "Sheet of a workbook."),
-    "key": (str, "NAME", "Array, data set or layer in the file, or file in an archive."),
-    "max_expansion": (float, "N", "How many times its stored size a file may unpack or declare."),
-    "transpose": (bool, "--transpose/--no-transpose", "The file has features in rows."),
-    "keep_totals": (bool, "", "Use a first or last row that holds totals as a sample."),
-    "log1p": (bool, "", "Take log(1 + x) of counts."),
-    "scale": (bool, "", "Bring every sample to the median total."),
-    "in_pieces": (bool, "--in-pieces/--whole", "Leave the table on disk, or read it whole, whatever the free memory."),
-}
-"""The options by which all commands read a file: type, how the value is called, and help; see ``Request``."""
+MISSING = "Missing cells: keep, median, drop-rows or error; by default keep if the method can."
+READING: dict[str, Any] = {"missing": Annotated[str, "WAY", MISSING], **get_type_hints(Request, include_extras=True)}
+READING = {name: hint for name, hint in READING.items() if get_origin(hint) is Annotated}
+"""The options by which all commands read a file, by their names in a request."""
 
 PANEL = "How to read the file"
 
@@ -86,15 +65,13 @@ class NoStructureFoundError(Exception):
 
 
 class Reading(NamedTuple):
-    """How a command reads its file: what to do about missing cells, and the other options that were given."""
+    """How a command reads its file: what to do about missing cells, and the fields of a request that were given."""
 
     missing: str | None
     options: dict[str, Any]
 
-    def request(self, **changes: Any) -> Any:
+    def request(self, **changes: Any) -> Request:
         """Turn the options into what the readers take."""
-        from tamis.io.readers import Request
-
         given: dict[str, Any] = {n: split(v) if isinstance(v, list) else v for n, v in self.options.items()}
         if "delimiter" in given:
             given["delimiter"] = {"\\t": "\t", "tab": "\t", "space": " "}.get(given["delimiter"], given["delimiter"])
@@ -131,17 +108,18 @@ class Reading(NamedTuple):
 
 def _flag(name: str) -> str:
     """Return an option of :data:`READING` as it is typed, with its opposite if it has one."""
-    metavar = READING[name][1]
+    metavar: str = READING[name].__metadata__[0]
     return metavar if "/" in metavar else f"--{name.replace('_', '-')}"
 
 
 def _reading_parameters() -> list[inspect.Parameter]:
     """Return the options of :data:`READING` as parameters of a command; one that is not given is None."""
     found = []
-    for name, (kind, metavar, text) in READING.items():
-        more: dict[str, Any] = {"min": 0} if kind in (int, float) else {}
-        more |= {"metavar": None if kind is bool else metavar, "help": text, "rich_help_panel": PANEL}
-        annotation: Any = Annotated[kind | None, Option(_flag(name), **more)]
+    for name, hint in READING.items():
+        kind, (metavar, text) = (list[str] if hint.__origin__ == Words else hint.__origin__) | None, hint.__metadata__
+        more: dict[str, Any] = {"min": 0} if kind in (int | None, float | None) else {}
+        more |= {"metavar": None if kind == bool | None else metavar, "help": text, "rich_help_panel": PANEL}
+        annotation: Any = Annotated[kind, Option(_flag(name), **more)]
         found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     return found
 

@@ -13,7 +13,8 @@ from tamis.io.readers.kinds import UNDECIDED, Feature, clock, encode, is_text, l
 from tamis.io.readers.layout import is_number
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, NOTICED, Finding, ReadReport, listed, merged, shell_word
-from tamis.io.readers.table import MISSING, Request, Roles, Table, label_array, match_names
+from tamis.io.readers.table import Request, Roles, Table, label_array, match_names
+from tamis.io.request import MISSING
 from tamis.io.sources.source import nameless
 
 TELLING = ("--sheet", "--delimiter", "--header", "--no-header")

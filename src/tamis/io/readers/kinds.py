@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.io.readers import numbers as written
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, shell_word
-from tamis.io.readers.table import Request
+from tamis.io.request import Request
 
 TRUE, FALSE = ("true", "yes", "y", "t", "on"), ("false", "no", "n", "f", "off")
 MAX_LEVELS = 40

@@ -13,7 +13,7 @@ from tamis.io.errors import TableError
 from tamis.io.readers.kinds import CODE
 from tamis.io.readers.numbers import marks_in
 from tamis.io.readers.report import ASSUMED, Finding
-from tamis.io.readers.table import MISSING, Request
+from tamis.io.request import MISSING, Request
 from tamis.reprs import counted
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar", " ": "a space"}

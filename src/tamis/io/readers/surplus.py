@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tamis.io.readers.kinds import is_numeric, is_text, plain_numbers
 from tamis.io.readers.report import ASSUMED, Finding
-from tamis.io.readers.table import Request
+from tamis.io.request import Request
 from tamis.reprs import counted
 
 TOTAL = re.compile(

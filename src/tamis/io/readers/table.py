@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.io.errors import TableError
-from tamis.io.memory import MAX_EXPANSION
 from tamis.io.readers.report import ASSUMED, LEFT_OUT, Finding, ReadReport, listed, shell_word
+from tamis.io.request import Request as Request
 from tamis.io.sources import TableSource
 from tamis.io.sources.derived import Derived
 
@@ -19,66 +19,8 @@ Progress = Callable[[int, int], object]
 """Told how many of how many bytes were read."""
 
 
-MISSING = (
-    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "-", "--",
-    ".", "..", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?",
-    "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#N/D", "#VALEUR!", "#NOMBRE!", "#NOM?", "#NUL!", "#VALORE!", "#RIF!",
-    "#¡DIV/0!", "#¡VALOR!", "#¡REF!", "#¡NUM!", "#¿NOMBRE?",
-)  # fmt: skip
-"""Cells that stand for a missing value."""
-
-OTHER_MARK = {".": ",", ",": "."}
-"""The mark that may part thousands, by the decimal one."""
-
-
 def unheard(done: int, total: int) -> None:
     """Ignore progress."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """How to read a file: the options of the command line, which ``tamis check --help`` describes.
-
-    What is None is found out from the file; marks that could be either raise :class:`TableError`. Names of features may
-    hold ``*`` and ``?`` for any letters. If ``only`` is given, it names the features to read, and the rest of the file
-    may hold anything; ``only_of`` names features of which some are levels, so that one that is not there can be named.
-    """
-
-    index: str | None = None
-    labels: str | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    drop_text: bool = False
-    key: str | None = None
-    sheet: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    comment: str | None = None
-    skip_rows: int | None = None
-    header: bool | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    na_values: tuple[str, ...] = ()
-    day_first: bool | None = None
-    transpose: bool | None = None
-    max_expansion: float = MAX_EXPANSION
-    keep_totals: bool = False
-    log1p: bool = False
-    scale: bool = False
-    only: tuple[str, ...] = ()
-    only_of: tuple[str, ...] = ()
-    in_pieces: bool | None = None
-
-    @property
-    def missing_words(self) -> tuple[str, ...]:
-        """All cells that stand for a missing value."""
-        return (*MISSING, *self.na_values)
-
-    @property
-    def asked_decimal(self) -> str | None:
-        """The decimal mark that the user named, or that follows from the thousands mark."""
-        return self.decimal or OTHER_MARK.get(self.thousands or "")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from tamis.io.readers.kinds import has_mark, plain_numbers
 from tamis.io.readers.layout import WINDOWS, Layout, find_layout, without_comments
 from tamis.io.readers.numbers import marks_of_features
 from tamis.io.readers.surplus import TOTAL, samples_of
-from tamis.io.readers.table import OTHER_MARK, Progress, Request, Roles, Table, assign_roles, unheard
+from tamis.io.readers.table import Progress, Request, Roles, Table, assign_roles, unheard
+from tamis.io.request import OTHER_MARK
 from tamis.reprs import counted
 
 HEAD_BYTES = 2**18
