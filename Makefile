@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup
-	@$(BIN)/python -m tamis.demo
+	@$(BIN)/python -m research.demo
 
 # A worker per core, each on one thread.
 test: setup

@@ -1,4 +1,4 @@
-from tamis import demo
+from research import demo
 from tamis.synthetic import moons_with_copies
 
 

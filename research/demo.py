@@ -1,10 +1,13 @@
-"""A first look at tamis: ``python -m tamis.demo`` picks two moons out of nuisance and copied features."""
+"""A first look at tamis: ``python -m research.demo`` picks two moons out of nuisance and copied features."""
 
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 
-from tamis.extras import require
+from tamis import LSCAE, ProgressBar
+from tamis.io.readers import Table
+from tamis.report import analyse, write_report
 from tamis.synthetic import moons_with_copies
 
 OUTPUT = Path("demo-output")
@@ -12,13 +15,6 @@ OUTPUT = Path("demo-output")
 
 def main(output: Path = OUTPUT) -> Path:
     """Fit LSCAE with its defaults on the built-in table, print what it chose, and write a page."""
-    require("The demo", "rich", "jinja2", "plotly")
-    from rich.console import Console
-
-    from tamis import LSCAE, ProgressBar
-    from tamis.io.readers import Table
-    from tamis.report import analyse, write_report
-
     console = Console()
     made = moons_with_copies(6, seed=0)
     console.print(
