@@ -18,12 +18,6 @@ from tamis.io.readers.tenx import GENES
 from tamis.io.sources import open_source
 from tamis.reprs import counted
 
-MATRICES = {
-    "counts": "counts",
-    "linear": "values on a linear scale",
-    "log": "log-normalised values",
-    "scaled": "scaled values",
-}
 SHOWN = 20
 """Genes that are named on the terminal."""
 
@@ -57,7 +51,8 @@ def panel(given: SimpleNamespace) -> None:
 def _tell(found: dict[str, Any]) -> None:
     """Print what the matrix was taken for, and the genes."""
     normalised = "" if found["normalisation"] == "none" else f", normalised by {found['normalisation']}"
-    output.say(f"The matrix holds {MATRICES[found['input']]}{normalised}; genes were tested on {found['tested_on']}.")
+    held = "counts" if found["input"] == "counts" else f"{found['input']} values"
+    output.say(f"The matrix holds {held}{normalised}; genes were tested on {found['tested_on']}.")
     if not found["batch_key"]:
         output.say("All cells were taken as one batch; --batch-key names the column that tells batches apart.")
     more = ", …" * (len(found["genes"]) > SHOWN)
