@@ -1,7 +1,6 @@
 """Parquet: one file, a folder of parts or a ``pyarrow.dataset``, read by row groups."""
 
 import os
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from tamis.extras import require
 from tamis.io.errors import TableError, reading
 from tamis.io.memory import check_room
-from tamis.io.sources.source import Paths, TableSource
+from tamis.io.sources.source import Paths, TableSource, pieces
 
 
 class ParquetParts(TableSource):
@@ -44,13 +43,8 @@ class ParquetParts(TableSource):
         return [self.borders(int(start), int(stop)) for start, stop in edges if start < stop]
 
     def _read(self, start: int, stop: int) -> Any:
-        parts = []
-        while start < stop:
-            group = bisect_right(self._borders, start) - 1
-            end = min(stop, int(self._borders[group + 1]))
-            parts += self._rows_of(group, start, end)
-            start = end
-        return np.concatenate(parts)
+        found = (self._rows_of(*piece) for piece in pieces(self._borders, start, stop))
+        return np.concatenate([rows for parts in found for rows in parts])
 
     def _rows_of(self, group: int, start: int, stop: int) -> list[NDArray[Any]]:
         """Go on in the open row group if the rows follow those read last; else begin it anew."""

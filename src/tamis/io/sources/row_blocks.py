@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from tamis.columns import ColumnStatistics, block_statistics
 from tamis.io.errors import TableError
-from tamis.io.sources.source import TableSource, as_block, stacked
+from tamis.io.sources.source import TableSource, as_block, pieces, stacked
 
 
 class RowBlocks(TableSource):
@@ -54,12 +54,10 @@ class RowBlocks(TableSource):
         return [np.unique(self._borders)]
 
     def _read(self, start: int, stop: int) -> Any:
-        number = int(np.searchsorted(self._borders, start, side="right")) - 1
         parts = []
-        while start < stop:
-            first, last = int(self._borders[number]), int(self._borders[number + 1])
-            parts.append(self._block(number)[start - first : min(stop, last) - first])
-            start, number = min(stop, last), number + 1
+        for number, first, end in pieces(self._borders, start, stop):
+            begun = self._borders[number]
+            parts.append(self._block(number)[first - begun : end - begun])
         return stacked([part for part in parts if part.shape[0]])
 
     def _block(self, number: int) -> Any:

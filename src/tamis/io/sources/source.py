@@ -185,6 +185,12 @@ class TableSource(ABC):
         return f"{type(self).__name__}({self.place!r}, {self.shape[0]} x {self.shape[1]})"
 
 
+def pieces(borders: NDArray[np.intp], start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of the blocks that hold some rows, with the first of these rows in it and the end of them."""
+    numbers = range(int(np.searchsorted(borders, start, side="right")) - 1, int(np.searchsorted(borders, stop)))
+    yield from ((i, max(start, int(borders[i])), min(stop, int(borders[i + 1]))) for i in numbers)
+
+
 def nameless(count: int) -> NDArray[Any]:
     """Return names for features that have none."""
     return np.array([f"feature_{i}" for i in range(count)], dtype=object)
