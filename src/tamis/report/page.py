@@ -55,7 +55,7 @@ def write_report(
     values: dict[str, Any] = {"method": type(selector).__name__, "parameters": parameters, "a": analysis}
     values |= {"n_samples": table.shape[0], "read": table.report, "findings": finding_rows(table.report)}
     values |= {"verdict": verdict, "steps": steps, "meanings": plots.MEANINGS}
-    values["details"] = plots.training_figures(selector)
+    values["details"] = [figure for figure in [plots.training_figure(selector)] if figure]
     figures = [plots.map_figure(analysis), *plots.sample_figures(analysis, table.y), plots.prediction_figure(analysis)]
     if image_shape:
         mean = summarise_columns(table.X).mean

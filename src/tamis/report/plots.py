@@ -109,23 +109,15 @@ def prediction_figure(analysis: Analysis) -> Figure | None:
     return Figure("prediction", "How much of the rest is kept", caption, [bars], layout)
 
 
-def training_figures(selector: Any) -> list[Figure]:
-    """Draw the history of a neural fit: J and its terms, temperature and peak probability."""
+def training_figure(selector: Any) -> Figure | None:
+    """Draw how J and its terms fell in a neural fit."""
     history = getattr(selector, "history_", None)
     if history is None or not len(history):
-        return []
+        return None
     terms = [name for name in history.dtype.names if name not in ("epoch", "temperature", "peak_probability")]
-    settled = "Mean over the units of their largest selection probability; 1 means settled."
-    figures = []
-    for name, title, columns, caption in (
-        ("objective", "J and its terms", terms, "Smaller is better."),
-        ("temperature", "Temperature", ["temperature"], "Choices become hard as it falls."),
-        ("peak", "Peak probability", ["peak_probability"], settled),
-    ):
-        named = zip(columns, LABEL_COLOURS * len(columns), strict=False)
-        data = [lines(history["epoch"], history[column], column.replace("_", " "), c) for column, c in named]
-        figures.append(Figure(name, title, caption, data, axes("epoch", "", len(data) > 1)))
-    return figures
+    named = zip(terms, LABEL_COLOURS, strict=False)
+    data = [lines(history["epoch"], history[term], term.replace("_", " "), colour) for term, colour in named]
+    return Figure("objective", "J and its terms", "Smaller is better.", data, axes("epoch", "", len(data) > 1))
 
 
 def pixel_figures(selected: Any, analysis: Analysis, mean: Array, shape: tuple[int, int]) -> list[Figure]:
