@@ -26,13 +26,13 @@ from research.quality.sets import load
 from tamis import LSCAE, Recipe
 from tamis.lscae import refine
 from tamis.lscae.objective import TERMS, Term, View, reconstruction
-from tamis.structure import directions
+from tamis.structure import directions, sample
 
 SEEDS = range(2)
 PAPER_TABLES = tuple(name for name in TABLES if name.split()[-1] not in ("3", "6", "10"))
 KINDS = (
     *("copied_nuisance", "correlated_nuisance", "clusters_with_copies", "moons_copied_nuisance", "rare_cluster"),
-    *("many_factors", "factor_nuisance"),
+    *("many_factors", "factor_nuisance", "block_and_pairs", "far_factors", "gross_cells"),
 )
 SETS = ("lung_small", "sorlie", "christensen", "Yale")
 SET_K = 20
@@ -50,6 +50,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "a network decodes": {"decoder": "network"},
     "no exchanges": {"max_exchanged": 0},
     "directions may have no feature": {},
+    "far cells as they are": {},
     "learning rate 0.3": {"selector_lr": 0.3},
 }
 """What is taken back, and the fields of the recipe that do it; what has none is patched."""
@@ -66,6 +67,7 @@ def _taken_back(variant: str) -> Iterator[None]:
     with (
         patch.object(directions, "POWER", power),
         patch.object(directions, "MODAL_GAIN", gain),
+        patch.object(sample, "FAR", 1e9 if variant == "far cells as they are" else sample.FAR),
         patch.object(refine, "represent_directions", represent),
         patch.dict(TERMS, terms),
     ):

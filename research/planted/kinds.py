@@ -126,7 +126,7 @@ MIXED = (
 COPIED_NUISANCE = ("copied_nuisance", "moons_copied_nuisance", "correlated_nuisance")
 """Kinds whose nuisance features are copies, or depend on their neighbours."""
 
-STRUCTURED_NUISANCE = ("factor_nuisance", "slow_nuisance")
+STRUCTURED_NUISANCE = ("factor_nuisance",)
 """Kinds whose nuisance has a structure of its own, which nothing but its meaning tells from what is looked for."""
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
