@@ -162,9 +162,9 @@ def find_structure(
     Parameters
     ----------
     X : array, DataFrame, sparse matrix or source of shape (n_samples, n_features)
-        Numbers; NaN is a missing cell, which is no evidence. Rows must be exchangeable: in rows that follow each other
-        in time, or belong to the same subject, everything that changes slowly, or is the subject's own, depends on
-        everything else. It is not changed.
+        Numbers; NaN is a missing cell, which is no evidence. Rows must be exchangeable: where several belong to
+        one subject, everything that is the subject's own depends on everything else. Of features that change slowly
+        from row to row, as series in time do, rows count as few as they tell. It is not changed.
     fdr : float, default=0.1
         Expected share of false ones among the features called structured.
     batch : array of shape (n_samples,), optional
