@@ -48,7 +48,7 @@ def test_both_halves_have_means_and_noise_is_a_share_of_picks():
 
 def test_warnings_are_counted_on_right_and_wrong_fits():
     assert tables.verdicts(CONFIRMING).rows[0] == ["lscae", "without", "1 of 2 (50%)", "1 of 1 (100%)"]
-    apart = [fit("lscae", "slow_nuisance", 100, 0.5, right=False, trusted=True)]
+    apart = [fit("lscae", "factor_nuisance", 100, 0.5, right=False, trusted=True)]
     assert tables.verdicts([*CONFIRMING, *apart]).rows[1] == ["lscae", "with structure", "–", "0 of 1 (0%)"]
 
 
