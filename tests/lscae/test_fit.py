@@ -92,6 +92,15 @@ def test_far_cells_are_drawn_in_as_for_the_directions(rng, scale):
         np.testing.assert_array_equal(units, 1)
 
 
+def test_a_feature_that_is_missing_in_all_rows_drawn_is_scaled_as_before(rng, monkeypatch):
+    X = rng.standard_normal((50, 3))
+    X[10:, 1] = np.nan
+    monkeypatch.setattr(module, "sample_rows", lambda X, _: (X[10:], np.arange(10, 50)))
+    before = Scaling(*summarise_columns(X).scaling("standard"))
+    found, _ = draw_in(X, before, True, 0)
+    np.testing.assert_allclose(found.apply(X)[:, 1], before.apply(X)[:, 1])
+
+
 def test_training_that_diverged_says_so(problem_of, x, monkeypatch):
     monkeypatch.setattr("tamis.lscae.network.evaluate", lambda view: {"score": view.gram.sum() * torch.nan})
     with pytest.raises(FloatingPointError, match="Training ended in numbers that are not finite"):

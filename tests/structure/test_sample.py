@@ -59,6 +59,7 @@ def test_cells_far_from_the_middle_of_a_feature_are_drawn_in(rng):
         first, median, last = x[[int((len(x) - 1) * q) for q in (0.16, 0.5, 0.84)]]
         assert (low[j], high[j]) == pytest.approx((median - 2 * (last - first), median + 2 * (last - first)))
     assert (low[3], high[3]) == (-np.inf, np.inf)
+    assert tail_bounds(np.full((5, 1), np.nan)) == (-np.inf, np.inf)
     Z = standardised(X, [np.arange(1001)])
     assert np.abs(Z[:, [0, 1, 2]]).max() < 6
     np.testing.assert_allclose(Z[:, :2].std(axis=0), 1)

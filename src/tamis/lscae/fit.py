@@ -185,9 +185,11 @@ def draw_in(X: Any, scaling: Scaling, standard: bool, seed: int) -> tuple[Scalin
     sample, _ = sample_rows(X, np.random.default_rng(seed))
     scaled = (dense_features(sample, scaling.features) - scaling.center) / scaling.spread
     low, high = tail_bounds(scaled)
-    drawn_in = np.clip(scaled, low, high)
-    mean, std = np.nanmean(drawn_in, axis=0), np.nanstd(drawn_in, axis=0)
-    std = np.where(std > 0, std, 1.0)
+    observed, drawn_in = ~np.isnan(scaled), np.nan_to_num(np.clip(scaled, low, high), nan=0.0)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    mean = drawn_in.sum(axis=0) / counts
+    std = np.sqrt((np.where(observed, drawn_in - mean, 0.0) ** 2).sum(axis=0) / counts)
+    std[std == 0] = 1.0
     center, spread, units = scaling.center, scaling.spread, 1 / std
     low, high = center + low * spread, center + high * spread
     if standard:

@@ -17,7 +17,6 @@ MAX_ROWS, NARROW_CELLS = 2000, 2**23
 MAX_CELLS = 2**28
 """Stored cells that are examined; of wider tables fewer rows are drawn."""
 
-
 MAX_KEPT_CELLS = 2**22
 """Stored cells of the rows that a fitted selector keeps for its verdict, of at least 100 rows."""
 
@@ -77,7 +76,8 @@ def tail_bounds(X: NDArray[np.floating]) -> tuple[Array, Array]:
     last = np.maximum((~np.isnan(ordered)).sum(axis=1, keepdims=True) - 1, 0)
     low, median, high = np.take_along_axis(ordered, (last * (0.16, 0.5, 0.84)).astype(np.intp), axis=1).T
     reach = np.where(high > low, FAR * (high / 2 - low / 2), np.inf)
-    return median - reach, median + reach
+    # Without any value, there is no median either.
+    return np.fmax(median - reach, -np.inf), np.fmin(median + reach, np.inf)
 
 
 def standardised(X: NDArray[np.floating], batches: list[NDArray[np.intp]]) -> NDArray[np.float64]:
@@ -138,7 +138,6 @@ BLOCK = 256
 
 MIN_FEATURES = 2048
 """Of no more features, threads cost more than they gain."""
-
 
 MIN_ORDERED = 20
 """Of fewer rows, the order tells nothing."""
@@ -216,10 +215,10 @@ def rank_basis(
         values, present = shapes
     else:
         alike = np.flatnonzero(memory.place)
-        added = np.where(
-            missing[alike].T, np.nan, innovations(values[0, alike], memory.correlations[memory.place[alike], 0])
-        )
-        values[INNOVATIONS, alike], present[INNOVATIONS, alike] = rank_basis(added, batches).values[0], True
+        added = innovations(values[0, alike], memory.correlations[memory.place[alike], 0])
+        of_added = np.empty((INNOVATIONS, len(alike), n), np.float32)
+        _fill(of_added, np.empty(of_added.shape[:2], bool), np.where(missing[alike].T, np.nan, added), batches)
+        values[INNOVATIONS, alike], present[INNOVATIONS, alike] = of_added[0], True
     observed = np.vstack([~missing, np.empty((n_shuffled, n), bool)]) if missing.any() else None
     energy, fourth = (np.einsum(",".join(["ij"] * power) + "->i", *[values[0, :d]] * power) for power in (2, 4))
     law, order = np.digitize((~missing).sum(axis=1) * fourth / np.maximum(energy, 1e-9) ** 2, KURTOSES), np.arange(n)
