@@ -232,13 +232,10 @@ def examine(
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
     if basis.memory is not None:  # a slow feature dwells here and there, which looks like modes
         modes[basis.memory.slow[: len(features)]] = 1.0
-    # Their weighted harmonic mean, about the smallest p/w and less where several are small (Wilson, 2019); where there
-    # are no others, no components or no modes to ask for, p is 1.
-    kinds = np.array([pvalues, together, modes])
+    # The weighted harmonic mean is about the smallest p/w (Wilson, 2019); a kind whose p is 1 was not asked for.
+    kinds = np.maximum([pvalues, together, modes], 1e-300)
     asked = WEIGHTS[:, None] * (kinds < 1)
-    evidence = np.maximum(asked.sum(axis=0), 1e-300) / np.maximum(
-        (asked / np.maximum(kinds, 1e-300)).sum(axis=0), 1e-300
-    )
+    evidence = np.where(asked.any(axis=0), asked.sum(axis=0) / np.maximum((asked / kinds).sum(axis=0), 1.0), 1.0)
     d = sample.shape[1]
     every, partner, share, n_copies = np.ones(d), np.full(d, -1), np.zeros(d), np.zeros(d, np.intp)
     every[features], n_copies[features] = evidence, found.n_copies
