@@ -11,6 +11,7 @@ from tamis.verdict import (
     NEIGHBOURS_ALIKE,
     NO_STRUCTURE,
     ROWS_REPEATED,
+    SLOW,
     KeptRows,
     Verdict,
     explained_shares,
@@ -108,7 +109,15 @@ def test_a_caution_is_added_where_neighbouring_rows_are_alike(rng):
 
 def test_features_that_drift_by_themselves_have_no_structure(rng):
     drift = np.cumsum(rng.standard_normal((300, 12)), axis=0)
-    assert judge_table(drift, np.arange(4)) == Verdict(False, [NO_STRUCTURE])
+    assert judge_table(drift, np.arange(4)) == Verdict(False, [NO_STRUCTURE, SLOW])
+
+
+def test_no_caution_of_neighbours_is_needed_for_series_in_time(rng):
+    drift = np.cumsum(rng.standard_normal((400, 3)), axis=0)
+    X = np.repeat(drift, 3, axis=1) + 0.4 * np.cumsum(rng.standard_normal((400, 9)), axis=0)
+    verdict = judge_table(X, np.array([0, 3, 6]))
+    assert verdict.trusted
+    assert NEIGHBOURS_ALIKE not in verdict.reasons
 
 
 def test_the_verdict_tells_of_repeated_rows(rng):

@@ -48,6 +48,11 @@ NO_STRUCTURE = (
     "by chance: there is nothing to select. Check that the right features and enough rows were read."
 )
 
+SLOW = (
+    "Features change slowly from row to row, as series in time do, so that these rows tell as little as a few "
+    "independent ones; differences of following rows, or a longer time, may tell more."
+)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -102,7 +107,7 @@ def structure_of(sample: Any, owner: Indices | None = None) -> Structure:
 def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
     """Return whether the features selected in a table may be trusted."""
     if not structure.n_structured:
-        return Verdict(False, [NO_STRUCTURE])
+        return Verdict(False, [NO_STRUCTURE, *([SLOW] if structure.slow.any() else [])])
     if np.isin(selected, rows.kept).all():
         rows = rows._replace(kept=rows.kept[:0])
     sample, kept, owner = rows
@@ -120,7 +125,8 @@ def judge(rows: KeptRows, selected: Indices, structure: Structure) -> Verdict:
         firsts = chosen[np.unique(items[chosen], return_index=True)[1]]
         answers.append(_about_halves(sample, firsts, halves, owner))
     against = [text for good, text in answers if not good]
-    about_rows = [NEIGHBOURS_ALIKE] if _neighbours_are_alike(sample, selected, rng) else []
+    # Of slow features, the test has counted rows as few as they tell.
+    about_rows = [NEIGHBOURS_ALIKE] if _neighbours_are_alike(sample, selected[~structure.slow[selected]], rng) else []
     about_rows += [ROWS_REPEATED] if _rows_are_repeated(sample, selected) else []
     return Verdict(not against, (against or [text for _, text in answers]) + about_rows)
 

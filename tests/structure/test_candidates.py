@@ -21,6 +21,7 @@ def structure_with(pvalues, fdr=0.1):
         zeros.astype(int),
         zeros,
         zeros.astype(bool),
+        zeros.astype(bool),
         np.argsort(pvalues, kind="stable"),
         directions,
         fdr,

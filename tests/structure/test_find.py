@@ -308,6 +308,7 @@ def test_no_structured_features_means_no_directions():
         nothing.astype(int),
         nothing,
         nothing > 0,
+        nothing > 0,
         np.arange(3),
         NONE,
         0.1,
@@ -444,6 +445,11 @@ def test_series_that_change_slowly_each_by_itself_are_no_structure(rng):
     structured = find_structure(np.hstack([clusters, series]), random_state=0).structured
     assert structured[:5].all()
     assert structured[5:].sum() <= 1
+
+
+def test_slow_features_are_told(rng):
+    X = np.column_stack([np.cumsum(rng.standard_normal(300)), rng.standard_normal((300, 2)), np.ones(300)])
+    assert find_structure(X[:, [3, 1, 0, 2]], random_state=0).slow.tolist() == [False, False, True, False]
 
 
 def test_slow_series_with_common_innovations_are_structure(rng):

@@ -83,6 +83,8 @@ class Structure:
         How much each feature counts in the directions: its share, divided among near copies.
     modal : ndarray of bool, shape (n_features,)
         The structured features whose several modes are the strongest evidence.
+    slow : ndarray of bool, shape (n_features,)
+        The features that change slowly from row to row, as series in time do; such rows count as few as they tell.
     order : ndarray of int, shape (n_features,)
         All features by their evidence, the strongest first.
     directions : Directions
@@ -100,6 +102,7 @@ class Structure:
     n_copies: Indices
     weights: NDArray[np.float64]
     modal: NDArray[np.bool_]
+    slow: NDArray[np.bool_]
     order: Indices
     directions: Directions
     fdr: float
@@ -230,8 +233,10 @@ def examine(
     together = tail_probability(strength, null, laws=(law, of_null))
     parts = (X if len(rows) == len(X) else X[rows] for rows in batches)
     modes = np.minimum(1.0, len(batches) * np.min([multimodality_pvalues(part) for part in parts], axis=0))
-    if basis.memory is not None:  # a slow feature dwells here and there, which looks like modes
-        modes[basis.memory.slow[: len(features)]] = 1.0
+    slow = np.zeros(sample.shape[1], dtype=bool)
+    if basis.memory is not None:
+        slow[features] = basis.memory.slow[: len(features)]
+        modes[slow[features]] = 1.0  # it dwells here and there, which looks like modes
     # The weighted harmonic mean is about the smallest p/w (Wilson, 2019); a kind whose p is 1 was not asked for.
     kinds = np.maximum([pvalues, together, modes], 1e-300)
     asked = WEIGHTS[:, None] * (kinds < 1)
@@ -251,7 +256,8 @@ def examine(
     Z = standardised(dense_features(sample, carriers), batches)
     directions = principal_directions(Z, carriers, weights[carriers], n_copies[carriers], modal[carriers], rng)
     order = np.lexsort((-share, every))
-    return Structure(every, structured, partner, share, n_copies, weights, modal, order, directions, fdr, len(X), names)
+    of_features = every, structured, partner, share, n_copies, weights, modal, slow, order
+    return Structure(*of_features, directions, fdr, len(X), names)
 
 
 def _features_to_test(sample: Any) -> tuple[Indices, NDArray[np.floating]]:
