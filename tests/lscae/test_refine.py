@@ -249,3 +249,16 @@ def test_many_independent_directions_each_get_a_feature(monkeypatch):
     monkeypatch.setattr(refine, "represent_directions", lambda _, selected: selected)
     lost = LSCAE(18, random_state=0).fit(X).selected_
     assert len(set(lost // 10)) < 18
+
+
+def test_with_as_many_features_as_directions_a_strong_one_has_no_second():
+    rng = np.random.default_rng(0)
+    first = rng.standard_normal((600, 5))
+    pairs = np.hstack([first, 0.6 * first + 0.8 * rng.standard_normal((600, 5))])
+    X = np.hstack([rng.standard_normal((600, 1)) + 0.5 * rng.standard_normal((600, 60)), pairs])
+    X = np.hstack([X, rng.standard_normal((600, 100))])
+    groups = np.r_[np.zeros(60, int), 1 + np.arange(10) % 5, np.full(100, -1)]
+    for seed in range(3):
+        chosen = LSCAE(6, random_state=seed).fit(X)
+        assert chosen.structure_.n_directions == 6
+        assert sorted(groups[chosen.selected_]) == [0, 1, 2, 3, 4, 5]

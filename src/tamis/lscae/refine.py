@@ -220,8 +220,8 @@ def represent_directions(choice: Choice, selected: Tensor) -> Tensor:
         return selected
     spread = torch.cat([sample.goal for sample in samples]).square().mean(dim=0).sqrt()
     goals = [sample.goal / (spread + TINY) for sample in samples]
-    # Each can have a feature, and those that count more need not have two.
-    if len(selected) > len(spread):
+    # Each can have a feature, before those that count more have two.
+    if len(selected) >= len(spread):
         samples = [sample._replace(goal=goal) for sample, goal in zip(samples, goals, strict=True)]
         choice = choice._replace(samples=samples)
     for _ in range(len(selected) - n_kept):
