@@ -101,9 +101,9 @@ OPTIONS = {
     "unknown never": (["-k", "2", "--never", "x*"], "--never names 'x*'"),
     "kept and banned": (
         ["-k", "2", "--must-keep", "a", "--never", "a"],
-        "--must-keep and --never both hold feature 'a'. Remove them from one of the lists.",
+        "--must-keep and --never both name 'a'; remove it",
     ),
-    "too many kept": (["-k", "1", "--must-keep", "a,b"], "--must-keep holds 2 features, more than -k 1"),
+    "too many kept": (["-k", "1", "--must-keep", "a,b"], "--must-keep names 2 features, more than -k 1"),
     "wrong delimiter": (["-k", "2", "--delimiter", ";"], "has one feature only with the delimiter ';'"),
     "long delimiter": (["-k", "2", "--delimiter", "abc"], "--delimiter takes one sign"),
     "unknown parameter": (["-k", "2", "--set", "epochs=3"], "has no parameter 'epochs'"),

@@ -58,6 +58,7 @@ class _Comparison:
             if self.sizes:
                 fitting.size_for(read, max(self.sizes))
             self.table = fitting.fill_for(read, None if way == "keep" else way, None)
+            fitting.check_rows(self.table)
             tables, settings = self._tables(read), {method: self._own_settings(method) for method in self.methods}
             if self.command == "curve":
                 self._suggest(tables[self.given.method])

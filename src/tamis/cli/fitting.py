@@ -12,6 +12,7 @@ from tamis.cli.options import NoStructureFoundError, UsageError, complain
 from tamis.cli.progress import Bar, Interruption
 from tamis.cli.words import in_options
 from tamis.io.readers import Request, Table, fill, read
+from tamis.io.readers.report import listed
 from tamis.reprs import counted
 from tamis.selectors import SELECTORS
 
@@ -65,6 +66,7 @@ def make_selector(
         names = ", ".join([*known, *of_recipe]) or "none"
         raise UsageError(f"the method {method} has no parameter {unknown[0]!r}; it has {names}.")
     kept, banned = table.positions(keep, "--must-keep"), table.positions(never, "--never")
+    _check_lists(table, k, kept, banned)
     given: dict[str, Any] = {"random_state": seed} if hasattr(SELECTORS[method](), "random_state") else {}
     given |= {name: value for name, value in settings.items() if name in known}
     given |= {"n_features_to_select": k, "must_keep": kept.tolist(), "never": banned.tolist()}
@@ -76,18 +78,34 @@ def make_selector(
     return selector
 
 
-def size_for(table: Table, k: int | None = None) -> int:
-    """Return how many features of the file to choose: as many as asked for, by default as explain the structure.
+def _check_lists(table: Table, k: int, kept: Any, banned: Any) -> None:
+    """Refuse what no method can do, in the words of the command line."""
+    wanted, refused = table.names_of(kept), table.names_of(banned)
+    if both := [name for name in wanted if name in refused]:
+        raise UsageError(f"--must-keep and --never both name {listed(both)}; remove it from one of them.")
+    if len(wanted) > k:
+        names = counted(len(wanted), "feature")
+        raise UsageError(f"--must-keep names {names}, more than -k {k}; shorten the list or raise -k.")
+    check_rows(table)
 
-    A table with too few rows, or without structure, ends the run.
-    """
+
+def check_rows(table: Table) -> None:
+    """Refuse a table with too few rows."""
     from tamis.base import MIN_ROWS
-    from tamis.sizes import NoStructureError, choose_k
 
     if table.shape[0] < MIN_ROWS:
         why = f"rows are compared with each other and at least {MIN_ROWS} are needed"
         remedy = "pass --transpose if its features are in rows"
         raise UsageError(f"the table has {counted(table.shape[0], 'row')}, but {why}; {remedy}.")
+
+
+def size_for(table: Table, k: int | None = None) -> int:
+    """Return how many features of the file to choose: as many as asked for, by default as explain the structure.
+
+    A table without structure ends the run.
+    """
+    from tamis.sizes import NoStructureError, choose_k
+
     if k is not None:
         if k > (features := len(table.original_names)):
             raise UsageError(f"-k {k} asks for more than the {counted(features, 'feature')} of the table.")

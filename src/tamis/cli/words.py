@@ -7,7 +7,7 @@ OPTIONS = {"n_features_to_select": "-k", "n_genes": "-k", "random_state": "--see
 OPTIONS |= {n: f"--{n.replace('_', '-')}" for n in ("must_keep", "never", "n_init", "batch_key", "gene_key")}
 """Parameters that have an option of their own; all others are set by --set."""
 
-FOLLOWING = r" both| holds| names| takes| and | lists|\)|;|,|\.| must|$"
+FOLLOWING = r" holds| names| takes| and | lists|\)|;|,|\.| must|$"
 """What comes after the name of a parameter where it is one; never, for example, is also a word."""
 
 PHRASES: dict[str, str | Callable[[re.Match[str]], str]] = {
