@@ -64,7 +64,7 @@ def test_it_draws_without_complaint_or_request(opened):
     for summary in tab.locator("summary").all():
         summary.click()
     tab.wait_for_function("[...document.querySelectorAll('.plot')].every((p) => p.querySelector('.main-svg'))")
-    assert tab.locator(".plot").count() == 8
+    assert tab.locator(".plot").count() == 6
     for plot in tab.locator(".plot").all():
         assert plot.bounding_box()["height"] > 100
         assert plot.bounding_box()["width"] > 300
@@ -73,9 +73,9 @@ def test_it_draws_without_complaint_or_request(opened):
 
 def test_details_are_folded_away(opened):
     tab = opened()
-    assert not tab.locator("#figure-temperature").is_visible()
+    assert not tab.locator("#figure-objective").is_visible()
     tab.get_by_text("for experts").click()
-    assert tab.locator("#figure-temperature").is_visible()
+    assert tab.locator("#figure-objective").is_visible()
 
 
 def test_a_script_in_a_name_shows_as_text(opened):
