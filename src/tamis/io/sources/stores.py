@@ -71,7 +71,9 @@ def stored_matrix(item: Any, place: str, names: Names = None, files: Paths = ())
 
 
 def index_of(frame: Any) -> NDArray[Any]:
-    """Return the index of a stored data frame."""
+    """Return the index of a stored data frame; AnnData before 0.7 stored frames as records."""
+    if hasattr(frame, "dtype"):
+        return text(frame["index" if "index" in (frame.dtype.names or ()) else "_index"])
     item = frame[frame.attrs.get("_index", "_index")]
     if getattr(item, "nchunks_initialized", 0) < getattr(item, "nchunks", 0):
         # Zarr shows a part that is gone as empty texts.
@@ -84,6 +86,8 @@ def index_of(frame: Any) -> NDArray[Any]:
 
 def columns_of(frame: Any) -> list[str]:
     """Return the names of a stored data frame's columns."""
+    if hasattr(frame, "dtype"):
+        return [name for name in frame.dtype.names or () if name != "index"]
     return [name for name in frame if name != frame.attrs.get("_index", "_index") and not name.startswith("__")]
 
 
@@ -92,7 +96,7 @@ def column_of(frame: Any, name: str) -> NDArray[Any]:
     item = frame[name]
     if hasattr(item, "dtype"):
         # AnnData before 0.8 kept the categories of all columns in one group.
-        former = name in frame.get("__categories", ())
+        former = not hasattr(frame, "dtype") and name in frame.get("__categories", ())
         return _spelled_out(name, item, frame["__categories"][name]) if former else text(item)
     if "categories" in item and "codes" in item:
         return _spelled_out(name, item["codes"], item["categories"])
