@@ -35,7 +35,7 @@ def lines_of_code(text):
 
 
 def test_the_library_is_small():
-    assert sum(lines_of_code(path.read_text()) for path in (ROOT / "src").rglob("*.py")) <= 9835
+    assert sum(lines_of_code(path.read_text()) for path in (ROOT / "src").rglob("*.py")) <= 9836
 
 
 def test_nine_in_ten_functions_are_short():

@@ -187,6 +187,18 @@ def test_h5ad_layers_labels_and_annotations(table, tmp_path):
     assert kept.obs["kind"].tolist() == list("xxyyzz")
 
 
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_h5ad_files_whose_frames_are_records_are_read(tmp_path, in_pieces):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.arange(6.0).reshape(3, 2)
+        file["obs"] = np.array([(b"c0", b"T"), (b"c1", b"B"), (b"c2", b"T")], [("index", "S2"), ("kind", "S1")])
+        file["var"] = np.array([(b"g0", 1.0), (b"g1", 2.0)], [("index", "S2"), ("mean", float)])
+    found = read(tmp_path / "t.h5ad", Request(labels="kind", in_pieces=in_pieces))
+    assert found.feature_names.tolist() == ["g0", "g1"]
+    assert found.y.tolist() == ["T", "B", "T"]
+
+
 def test_images_are_flattened(tmp_path, rng):
     np.save(tmp_path / "t.npy", rng.random((4, 3, 2)))
     assert read(tmp_path / "t.npy").shape == (4, 6)
